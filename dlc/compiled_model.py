@@ -117,7 +117,7 @@ class CompiledModel(CallableModel):
         if targets:
             variants = build_variants(self._source, self.options, targets, self._evaluate)
         else:
-            variants = [variant_of(self._source, self.options.target, self._code, self._session.bound_params)]
+            variants = [variant_of(self._source, self.options, self._code, self._session.bound_params)]
         save_engine(variants, self._source, self.options, Path(path), separate_weights, sign_key)
 
     def print_ir(self, stage: Stage = "dl", file: TextIO | None = None) -> str:

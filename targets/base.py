@@ -96,9 +96,9 @@ class Target(ABC):
         """
         raise TargetError(f"target '{self.name}' makes no engine files; name a CPU, as cpu:haswell")
 
-    def processor_beside(self, name: str) -> Machine | None:
-        """The processor beside the device `name` that code for engines is for where no module names one; None: this one's."""
-        return None
+    def processor_beside(self, name: str) -> str:
+        """The CPU, by name, that the host's part of an engine's code for the device `name` is for; empty for this machine's."""
+        return ""
 
     def engine_features(self, facts: Machine) -> tuple[str, ...]:
         """What a machine with the processor `facts` must have to run code in an engine file. Only where there is a `processor`.

@@ -13,9 +13,9 @@ from dlc.errors import TargetError
 from dlc.lowering.deadline import Progress
 from dlc.model_cache import ModelRecord
 from dlc.runtime.signature import Signature
-from dlc.sources import Source, copy_module
+from dlc.sources import Source
 from dlc.targets.engine_code import EngineCode
-from dlc.targets.machine import TARGET, Machine, host_facts, set_target
+from dlc.targets.machine import TARGET, Machine, host_facts, target_facts
 from dlc.targets.model_code import ModelCode, packed_name
 from dlc.targets.registry import find_target
 from dlc.weights import WeightRecipe
@@ -47,17 +47,17 @@ class EngineVariant:
         return self.code.image.entries[packed_name(self.signature.entry)]
 
 
-def variant_of(source: Source, target: str, code: ModelCode, params: Sequence[np.ndarray]) -> EngineVariant:
-    """A variant of code and arrays that are there. `TargetError` where engines hold no such code."""
-    facts, features = needs_of(source, target)
-    linked = find_target(target).link(code.objects, [packed_name(code.signature.entry)])
-    return EngineVariant(target, facts.arch, features, code.signature, linked, tuple(params), code.profiled)
+def variant_of(source: Source, options: CompileOptions, code: ModelCode, params: Sequence[np.ndarray]) -> EngineVariant:
+    """A variant of code for `options` and arrays that are there. `TargetError` where engines hold no such code."""
+    facts, features = needs_of(source, options)
+    linked = find_target(options.target).link(code.objects, [packed_name(code.signature.entry)])
+    return EngineVariant(options.target, facts.arch, features, code.signature, linked, tuple(params), code.profiled)
 
 
-def needs_of(source: Source, target: str) -> tuple[Machine, tuple[str, ...]]:
-    """The processor that code for `target` is for, or for the GPU beside, and what it needs of a machine."""
-    found = find_target(target)
-    facts = found.processor(source.module.operation, target)
+def needs_of(source: Source, options: CompileOptions) -> tuple[Machine, tuple[str, ...]]:
+    """The processor that code for `options` is for, or its part beside a GPU, and what it needs of a machine."""
+    found = find_target(options.target)
+    facts = target_facts(options.beside) if options.beside else found.processor(source.module.operation, options.target)
     return facts, found.engine_features(facts)
 
 
@@ -70,28 +70,24 @@ def build_variants(
 ) -> list[EngineVariant]:
     """A variant for each of `targets`, compiled or from the cache. `TargetError` where engines hold no such code."""
     variants = []
-    sources = {target: _with_processor(source, target) for target in targets}
-    for target, given in sources.items():
-        _require_possible(given, replace(options, target=target))
-    for target, given in sources.items():
-        if progress and len(targets) > 1:
-            progress(f"compile for {target}")
-        variants.append(_build_variant(given, replace(options, target=target), evaluate, progress))
+    each = [_for_engine(source, replace(options, target=target)) for target in dict.fromkeys(targets)]
+    for chosen in each:
+        _require_possible(source, chosen)
+    for chosen in each:
+        if progress and len(each) > 1:
+            progress(f"compile for {chosen.target}")
+        variants.append(_build_variant(source, chosen, evaluate, progress))
     return variants
 
 
-def _with_processor(source: Source, target: str) -> Source:
-    """`source` as it is compiled for an engine."""
-    beside = find_target(target).processor_beside(target)
-    if beside is None or TARGET in source.module.operation.attributes:
-        return source
-    module = copy_module(source)
-    set_target(module.operation, beside)
-    return replace(source, module=module)
+def _for_engine(source: Source, options: CompileOptions) -> CompileOptions:
+    """The options, with the processor beside a GPU that an engine's code is for, unless the module names one."""
+    is_named = TARGET in source.module.operation.attributes
+    return options if is_named else replace(options, beside=find_target(options.target).processor_beside(options.target))
 
 
 def _require_possible(source: Source, options: CompileOptions) -> None:
-    facts, _ = needs_of(source, options.target)
+    facts, _ = needs_of(source, options)
     if _is_foreign(facts):
         require_no_profile(options, facts.arch)
 
@@ -104,11 +100,11 @@ def _is_foreign(facts: Machine) -> bool:
 def _build_variant(source: Source, options: CompileOptions, evaluate: Evaluate, progress: Progress | None) -> EngineVariant:
     from dlc.compile_record import compile_record
 
-    if _is_foreign(needs_of(source, options.target)[0]):
-        return variant_of(source, options.target, *whole_code(source, options, progress))
+    if _is_foreign(needs_of(source, options)[0]):
+        return variant_of(source, options, *whole_code(source, options, progress))
     record, _ = compile_record(source, options, progress)
     arrays = arrays_for(source, options, record, evaluate(record.recipe, source.params))
-    return variant_of(source, options.target, record.code, arrays)
+    return variant_of(source, options, record.code, arrays)
 
 
 def arrays_for(source: Source, options: CompileOptions, record: ModelRecord, weights: Mapping[str, np.ndarray]) -> list[np.ndarray]:

@@ -41,19 +41,19 @@ def compile_native(
     `TargetError` where the target makes no such code, `InvalidInputError` for a name that C does not have.
     """
     called = model_name(name or Path(source.name).stem)
-    facts, features, is_whole = _machine(source, options.target)
+    facts, features, is_whole = _machine(source, options)
     signature, entry, objects, params = (_whole if is_whole else _by_kernels)(source, options, progress)
     title = f"The model {Path(source.name).name} for {facts.processor or facts.arch}"
     return NativeModel(called, title, options.target, facts.arch, tuple(features), signature, objects, entry, tuple(params))
 
 
-def _machine(source: Source, target: str) -> tuple[Machine, Sequence[str], bool]:
+def _machine(source: Source, options: CompileOptions) -> tuple[Machine, Sequence[str], bool]:
     """The machine, what it needs of a processor, and whether its code is compiled as a whole. `TargetError` where there is none."""
-    found = _processor(source, target)
+    found = _processor(source, options.target)
     if not found.arch == host_facts().arch == _KERNELS_APART:
         _require_elf(found)
         return found, sorted(found.features), True
-    return *needs_of(source, target), False
+    return *needs_of(source, options), False
 
 
 def _processor(source: Source, target: str) -> Machine:

@@ -16,7 +16,6 @@ from dlc.targets.base import Target
 from dlc.targets.build_report import BuildReport
 from dlc.targets.code_options import CodeOptions
 from dlc.targets.cpu.host_key import host_key
-from dlc.targets.cpu.known_cpus import known_cpu
 from dlc.targets.device_kernels import DeviceReport
 from dlc.targets.engine_code import EngineCode
 from dlc.targets.gpu.device import find_device, machine_of, refusal
@@ -114,9 +113,9 @@ class GpuTarget(Target):
     def processor(self, module: ir.Operation, name: str) -> Machine:
         return facts_of(module)
 
-    def processor_beside(self, name: str) -> Machine | None:
+    def processor_beside(self, name: str) -> str:
         """Beside a GPU by name, what nearly all machines with such a GPU have; beside this machine's GPU, its own processor."""
-        return None if name == self.name else known_cpu(_BESIDE.get(host_facts().arch, ""))
+        return "" if name == self.name else _BESIDE.get(host_facts().arch, "")
 
     def engine_features(self, facts: Machine) -> tuple[str, ...]:
         from dlc.targets.cpu.needed_features import needed_features

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +12,7 @@ import onnx
 import pytest
 from click.testing import CliRunner
 from engine_models import FEW, small_input
-from fake_cuda import FakeGpu, _library, fake_gpu
+from fake_cuda import FakeGpu, _library
 
 import dlc
 from bench.networks import mlp
@@ -61,12 +60,6 @@ func.func @main(%x: tensor<64xf32> {dl.name = "x"}) -> (tensor<64xf32> {dl.name 
   return %0 : tensor<64xf32>
 }
 """
-
-
-@pytest.fixture(scope="module")
-def gpu() -> Iterator[FakeGpu]:
-    with fake_gpu() as found:
-        yield found
 
 
 @pytest.fixture

@@ -13,16 +13,16 @@ from typing import Any
 import numpy as np
 import pytest
 from engine_models import FEW, small_input, with_manifest
-from engine_mutations import check_mutations, check_signed_mutations
-from fake_cuda import FakeGpu, fake_gpu
-from test_signatures import write_keys
+from fake_cuda import FakeGpu
 
 import dlc
 from bench.networks import mlp
 from dlc.engines.saving import read_manifest
+from dlc.engines.variants import build_variants
 from dlc.runtime.device_array import DeviceArray
 from dlc.runtime.engine import _Options
 from dlc.runtime.library import load_library
+from dlc.sources import read_source
 from dlc.targets.gpu import kernel_forms
 from dlc.targets.gpu.ptxas import find_ptxas
 
@@ -33,43 +33,11 @@ x = small_input()
 needs_ptxas = pytest.mark.skipif(find_ptxas() is None, reason="needs NVIDIA's ptxas")
 
 
-@pytest.fixture(scope="module")
-def gpu() -> Iterator[FakeGpu]:
-    with fake_gpu() as found:
-        yield found
-
-
 @pytest.fixture(autouse=True)
 def _as_it_was(gpu: FakeGpu) -> Iterator[None]:
     gpu.configure()
     yield
     gpu.configure()
-
-
-@pytest.fixture(scope="module")
-def on_gpu(gpu: FakeGpu) -> dlc.CompiledModel:
-    return dlc.compile(mlp.build(widths=FEW, dynamic_batch=True), "gpu:sm_90", num_threads=1, cache=False)
-
-
-@pytest.fixture(scope="module")
-def expected(on_gpu: dlc.CompiledModel) -> np.ndarray:
-    return on_gpu(x)[0]
-
-
-@pytest.fixture(scope="module")
-def several(on_gpu: dlc.CompiledModel, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Code for `TARGETS`."""
-    file = tmp_path_factory.mktemp("gpu") / "several.dlce"
-    on_gpu.save(file, targets=TARGETS)
-    return file
-
-
-@pytest.fixture(scope="module")
-def alone(on_gpu: dlc.CompiledModel, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The code that the compiled model runs."""
-    file = tmp_path_factory.mktemp("gpu") / "alone.dlce"
-    on_gpu.save(file)
-    return file
 
 
 def test_results_are_those_of_the_compiled_model(gpu: FakeGpu, alone: Path, expected: np.ndarray) -> None:
@@ -198,88 +166,43 @@ def test_code_for_one_gpu_alone(alone: Path, gpu: FakeGpu) -> None:
         dlc.load(changed)
 
 
-@pytest.mark.parametrize("function", ["cuModuleLoadDataEx", "cuMemAlloc_v2"])
-def test_what_the_driver_refuses(gpu: FakeGpu, alone: Path, expected: np.ndarray, function: str) -> None:
-    gpu.fail(function, 2)
-    with pytest.raises((dlc.TargetError, dlc.OutOfMemoryError), match=r"out of memory|no memory"):
-        dlc.load(alone)(x)
-    gpu.configure()
-    np.testing.assert_array_equal(dlc.load(alone)(x)[0], expected)
-
-
-def _on_gpu(**changes: object) -> Any:
-    return lambda manifest: manifest["variants"][0]["gpu"].update(changes)
-
-
-def _of_kernels(**changes: object) -> Any:
-    return lambda manifest: [each.update(changes) for each in manifest["variants"][0]["gpu"]["kernels"]]
-
-
-@pytest.mark.parametrize(
-    ("lie", "message"),
-    [
-        (_on_gpu(model=0), "where there is no variable"),
-        (_on_gpu(model=1 << 40), "where there is no variable"),
-        (_on_gpu(model=-8), "negative 'model'"),
-        (_on_gpu(kernels=[]), "code for a GPU without kernels"),
-        (_on_gpu(kernels={}), "no proper 'kernels'"),
-        (_of_kernels(chip="sm_9x"), "kernels for 'sm_9x', which is no GPU"),
-        (_of_kernels(chip="sm_"), "kernels for 'sm_', which is no GPU"),
-        (_of_kernels(chip="gfx90a"), "which is no GPU"),
-        (_of_kernels(form="spirv"), "the form 'spirv', which this runtime does not know"),
-        (_of_kernels(size=1 << 40), "the kernels end at byte"),
-        (_of_kernels(size=0), "kernels of no bytes"),
-        (_of_kernels(offset=4097), "impossible place"),
-        (_of_kernels(cuda="new"), "no proper 'cuda'"),
-        (_of_kernels(crc32c=1), "its kernels are damaged: the checksum is wrong"),
-        (lambda manifest: manifest["variants"][0].update(gpu=3), "no proper 'kernels'"),
-        (lambda manifest: manifest["variants"][0].pop("gpu"), "which needs cuda"),
-    ],
-)
-def test_lying_manifests(alone: Path, lie: Any, message: str) -> None:
-    with pytest.raises((dlc.RuntimeLoadError, dlc.TargetError), match=message):
-        dlc.load(with_manifest(alone.read_bytes(), lie))
-
-
-def test_damaged_kernels(alone: Path, gpu: FakeGpu) -> None:
-    content = bytearray(alone.read_bytes())
-    gpu.configure(driver=CUDA_13)
-    part = read_manifest(bytes(content))["variants"][0]["gpu"]["kernels"][0]
-    content[part["offset"] + part["size"] // 2] ^= 1
-    with pytest.raises(dlc.RuntimeLoadError, match="its kernels are damaged: the checksum is wrong"):
-        dlc.load(bytes(content))
-
-
-def test_mutations(alone: Path) -> None:
-    assert check_mutations(alone.read_bytes(), 200, seed=5) > 100
-
-
-@pytest.mark.slow
-def test_many_mutations(several: Path) -> None:
-    assert check_mutations(several.read_bytes(), 5_000, seed=6) > 2_500
-
-
-def test_signed_mutations(alone: Path) -> None:
-    check_signed_mutations(alone.read_bytes(), 200, seed=7)
-
-
-def test_kernels_are_signed(gpu: FakeGpu, on_gpu: dlc.CompiledModel, expected: np.ndarray, tmp_path: Path) -> None:
-    """Nothing is given to the driver before the signature was checked."""
-    private, public = write_keys(tmp_path, 1)
-    on_gpu.save(tmp_path / "m.dlce", sign_key=private)
-    np.testing.assert_array_equal(dlc.load(tmp_path / "m.dlce", verify_key=public)(x)[0], expected)
-    content = bytearray((tmp_path / "m.dlce").read_bytes())
-    for part in read_manifest(bytes(content))["variants"][0]["gpu"]["kernels"]:
-        content[part["offset"] + part["size"] // 2] ^= 1
-        loads = gpu.calls("cuModuleLoadDataEx")
-        with pytest.raises(dlc.RuntimeLoadError, match=r"damaged|its kernels for gpu:sm_90 have another SHA-256"):
-            dlc.load(bytes(content), verify_key=public)
-        assert gpu.calls("cuModuleLoadDataEx") == loads
-
-
 def test_builds_are_equal(on_gpu: dlc.CompiledModel, several: Path, tmp_path: Path) -> None:
     on_gpu.save(tmp_path / "m.dlce", targets=TARGETS)
     assert (tmp_path / "m.dlce").read_bytes() == several.read_bytes()
+
+
+_CHAIN = """
+func.func @main(%x: tensor<?x6xf32> {dl.name = "x", dl.dims = ["n", ""]}, %i: tensor<1x6xi64>, %u: tensor<1x6xf32>)
+    -> tensor<?x6xf32> {
+  %0 = "dl.softmax"(%x) {axis = 1 : i64} : (tensor<?x6xf32>) -> tensor<?x6xf32>
+  %1 = "dl.scatter_elements"(%0, %i, %u) {axis = 0 : i64} : (tensor<?x6xf32>, tensor<1x6xi64>, tensor<1x6xf32>) -> tensor<?x6xf32>
+  %2 = "dl.exp"(%1) : (tensor<?x6xf32>) -> tensor<?x6xf32>
+  return %2 : tensor<?x6xf32>
+}
+"""
+
+
+def test_kernels_are_those_of_the_compiled_model(gpu: FakeGpu, tmp_path: Path) -> None:
+    """The processor beside the GPU, that of the engine or this one, decides nothing of them, and its own part does the rest."""
+    model, file = dlc.compile(_CHAIN, "gpu:sm_90", cache=False), tmp_path / "m.dlce"
+    model.save(file, targets=["gpu:sm_90"])
+    part = read_manifest(file.read_bytes())["variants"][0]["gpu"]["kernels"][-1]
+    assert file.read_bytes()[part["offset"] : part["offset"] + part["size"]] == model._code.objects[-1]
+    given = [np.random.default_rng(4).standard_normal((5, 6)).astype(np.float32), np.array([[4, 0, 1, 2, 3, 0]])]
+    given.append(np.ones((1, 6), np.float32))
+    np.testing.assert_allclose(dlc.load(file)(*given)[0], model(*given)[0], rtol=1e-6)
+
+
+def test_processors_of_another_architecture(tmp_path: Path) -> None:
+    text = 'module attributes {dlc.target = {arch = "riscv64"}} {' + _CHAIN + "}"
+    source = read_source(text)
+    with pytest.raises(dlc.TargetError, match="the host's part of code for a GPU cannot be compiled for riscv64"):
+        build_variants(source, dlc.CompileOptions(), ["gpu:sm_90"])
+
+
+def test_separate_weights(on_gpu: dlc.CompiledModel, expected: np.ndarray, tmp_path: Path) -> None:
+    on_gpu.save(tmp_path / "m.dlce", separate_weights=True)
+    np.testing.assert_array_equal(dlc.load(tmp_path / "m.dlce")(x)[0], expected)
 
 
 def test_profiles(gpu: FakeGpu, tmp_path: Path) -> None:
