@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from dlc.errors import InvalidInputError
 from dlc.option_values import DEFAULT_TARGET
 from dlc.targets.code_options import CodeOptions
+from dlc.targets.machine import target_facts
 from dlc.targets.registry import find_target
 
 if TYPE_CHECKING:
@@ -24,7 +25,8 @@ class CompileOptions:
     `target` is `cpu` (this machine, or the one that the module names), `cpu:native` (this machine), or a name: `cpu:haswell`.
     `num_threads` bounds the threads of a call (None: all processors); `opt_level` is LLVM's, 0 to 3. `cache` keeps machine
     code in `DLC_CACHE_DIR` and takes it from there. `schedules` and `measure` decide between tiles, see `compile`; with `profile`,
-    calls tell the runtime where their time goes. `memory_limit` is what a call may hold, in bytes.
+    calls tell the runtime where their time goes. `memory_limit` is what a call may hold, in bytes. `beside` is the CPU that the
+    host's part of code for a GPU is for, by name; empty for this machine, or the one that the module names.
     """
 
     target: str = DEFAULT_TARGET
@@ -35,15 +37,18 @@ class CompileOptions:
     measure: bool = False
     profile: bool = False
     memory_limit: int | None = None
+    beside: str = ""
 
     @property
     def code(self) -> CodeOptions:
         """What the code of kernels and entry depends on."""
-        return CodeOptions(self.opt_level, self.schedules, self.measure, self.profile)
+        return CodeOptions(self.opt_level, self.schedules, self.measure, self.profile, self.beside)
 
     def check(self) -> None:
         """Raise `TargetError` or `InvalidInputError` for a choice that does not exist."""
         find_target(self.target)
+        if self.beside:
+            target_facts(self.beside)
         if self.num_threads is not None and (not isinstance(self.num_threads, int) or self.num_threads < 1):
             raise InvalidInputError(f"num_threads must be a positive integer or None, not {self.num_threads!r}")
         if type(self.opt_level) is not int or self.opt_level not in (0, 1, 2, 3):

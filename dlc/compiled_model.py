@@ -106,9 +106,9 @@ class CompiledModel(CallableModel):
     ) -> None:
         """Write the model to the engine file `path`, which `dlc.load`, `dlc_runtime.load` and C programs run without the compiler.
 
-        `targets` (`cpu:x86-64-v3`, ...) are what it holds code for, compiled here; none stands for the model's own. With
-        `separate_weights` these go to a file of their own beside it, `<stem>.weights`. Equal models and options give equal bytes.
-        `sign_key`, a file with an Ed25519 private key (PEM), signs it for `dlc.load(verify_key=)`.
+        `targets` (`cpu:x86-64-v3`, `gpu:sm_90`, ...) are what it holds code for, compiled here; none stands for the model's own.
+        With `separate_weights` weights go to a file of their own beside it, `<stem>.weights`. Equal models and options give equal
+        bytes. `sign_key`, a file with an Ed25519 private key (PEM), signs it for `dlc.load(verify_key=)`.
         Raises `TargetError` for a target that engines do not hold.
         """
         from dlc.engines.saving import save_engine  # brings a reader of ELF, which others do without
@@ -117,7 +117,7 @@ class CompiledModel(CallableModel):
         if targets:
             variants = build_variants(self._source, self.options, targets, self._evaluate)
         else:
-            variants = [variant_of(self._source, self.options.target, self._code, self._session.bound_params)]
+            variants = [variant_of(self._source, self.options, self._code, self._session.bound_params)]
         save_engine(variants, self._source, self.options, Path(path), separate_weights, sign_key)
 
     def print_ir(self, stage: Stage = "dl", file: TextIO | None = None) -> str:

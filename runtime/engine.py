@@ -7,7 +7,8 @@ import json
 import os
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,6 +19,9 @@ from .callable_model import CallableModel
 from .library import RuntimeLibrary, load_library
 from .session import Session
 from .signature import Signature, TensorSpec
+
+if TYPE_CHECKING:
+    from .gpu_model import GpuModel
 
 _POINTER, _INT = ctypes.c_void_p, ctypes.c_int64
 _SAME_BYTES = {1: "ui8", 2: "ui16", 4: "ui32", 8: "ui64"}
@@ -49,10 +53,17 @@ class _Handle:
         self._free(self.address)
 
 
+@dataclass(frozen=True)
+class _OnGpu:
+    """What a session of an engine for a GPU works with (`CodeOnGpu`)."""
+
+    model: GpuModel
+
+
 class Engine(CallableModel):
     """A model from an engine file, called like a compiled one. `load` makes it.
 
-    `target` is the variant that was chosen for this processor, `manifest` what the file says of itself (docs/engine-format.md).
+    `target` is the variant that was chosen for this machine, `manifest` what the file says of itself (docs/engine-format.md).
     """
 
     def __init__(self, handle: _Handle, name: str, num_threads: int | None, limit: int | None) -> None:
@@ -65,6 +76,7 @@ class Engine(CallableModel):
         number = self._library.function("dlc_engine_variant", [_POINTER], _INT)(handle.address)
         self._variant: Mapping[str, Any] = self.manifest["variants"][number]
         self.target: str = self._variant["target"]
+        self._gpu = _model_on_gpu(self._library, handle) if "gpu" in self._variant else None
         signature = self.manifest["signature"]
         self._inputs, self._outputs = (tuple(_spec(self._name, each) for each in signature[kind]) for kind in ("inputs", "outputs"))
 
@@ -105,7 +117,8 @@ class Engine(CallableModel):
                 signature = Signature("", self._inputs, self._outputs, specs)
                 entry = self._library.function("dlc_engine_entry", [_POINTER], _POINTER)(self._handle.address)
                 arrays = self._params(specs)
-                self._bound = Session(entry, signature, arrays, self._handle, self._num_threads, memory_limit=self._limit)
+                kind, code = (Session, self._handle) if self._gpu is None else _session_on_gpu(self._gpu)
+                self._bound = kind(entry, signature, arrays, code, self._num_threads, memory_limit=self._limit)
         return self._bound
 
     def _params(self, specs: Sequence[TensorSpec]) -> dict[str, np.ndarray]:
@@ -136,7 +149,9 @@ def load(
     verify: bool = False,
     verify_key: str | os.PathLike[str] | None = None,
 ) -> Engine:
-    """Load an engine file, or its bytes; the code for this processor is mapped, nothing is compiled or computed.
+    """Load an engine file, or its bytes; the code for this machine is mapped, nothing is compiled or computed.
+
+    Of its variants, one for the GPU is used where there is a GPU that runs it, else one for the processor.
 
     `num_threads` and `memory_limit` are those of `dlc.compile`. `weights` is the file of weights that lie apart; by default it has
     its name beside the engine. Weights are compared with their checksum at the first call, or now with `verify`. The file must not
@@ -144,7 +159,7 @@ def load(
     With `verify_key`, a file with an Ed25519 public key (PEM), the engine must be one that `--sign-key` has signed with the private
     half: all of it is read and compared before anything runs.
     Raises `RuntimeLoadError` for a file that is no engine, damaged, not signed so or of another version, `TargetError` for one that
-    this processor cannot run.
+    this machine cannot run.
     """
     if num_threads is not None and (not isinstance(num_threads, int) or num_threads < 1):
         raise InvalidInputError(f"num_threads must be a positive integer or None, not {num_threads!r}")
@@ -166,6 +181,27 @@ def load(
     if verify_key is not None:
         _check_signature(library, handle, name, verify_key)
     return Engine(handle, name, num_threads, limit)
+
+
+def _model_on_gpu(library: RuntimeLibrary, handle: _Handle) -> GpuModel:
+    """The engine's kernels on the GPU, which go with the engine."""
+    from .gpu_model import GpuModel  # which engines for processors do without
+
+    address = library.function("dlc_engine_gpu", [_POINTER], _POINTER)(handle.address)
+    if not address:
+        raise library.last_error()
+    return GpuModel(address, _let_go, handle)
+
+
+def _let_go(handle: _Handle) -> None:
+    """The end of a model on the GPU, which has kept `handle` until now."""
+
+
+def _session_on_gpu(model: GpuModel) -> tuple[type[Session], object]:
+    """The kind of a session of an engine for a GPU, and its code."""
+    from .gpu_session import GpuSession
+
+    return GpuSession, _OnGpu(model)
 
 
 def _manifest_text(library: RuntimeLibrary, handle: _Handle) -> bytes:
@@ -204,6 +240,8 @@ def _check_signature(library: RuntimeLibrary, handle: _Handle, name: str, key: s
         for variant in manifest["variants"]:
             code = variant["code"]
             yield f"code for {variant['target']}", file[code["offset"] : code["offset"] + code["size"]], code["sha256"]
+            for part in variant.get("gpu", {}).get("kernels", ()):
+                yield f"kernels for {variant['target']}", file[part["offset"] : part["offset"] + part["size"]], part["sha256"]
         yield "weights", _weights(library, handle, manifest), manifest["weights"]["sha256"]
 
     check_signature(f"'{name}'", file, text, parts(), key)

@@ -53,21 +53,25 @@ def device_facts() -> DeviceFacts:
 
 
 class GpuModel:
-    """The kernels of a model, loaded: `image` is PTX or a cubin. They stay while this object, or memory from it, lives.
+    """The kernels of a model, loaded. They stay while this object, or memory from it, lives.
 
-    `TargetError` where there is no GPU, or its driver refuses the code.
+    `address` is that of the runtime's record, which compiled code is told; `end(*owner)` is called when nobody needs it any more.
     """
 
-    def __init__(self, image: bytes) -> None:
+    def __init__(self, address: int, end: Callable[..., object], *owner: object) -> None:
         self._library: RuntimeLibrary = load_library()
+        self.address = address
+        self.close = weakref.finalize(self, end, *owner)
+        """Frees all that the model has on the GPU; nothing of it may be used afterwards."""
+
+    @classmethod
+    def load(cls, image: bytes) -> GpuModel:
+        """Load PTX or a cubin. `TargetError` where there is no GPU, or its driver refuses the code."""
         content = ctypes.create_string_buffer(image)
         address = _function("dlc_gpu_open", (_POINTER,), _POINTER)(content)
         if not address:
-            raise self._library.last_error()
-        self.address = int(address)
-        """Of the runtime's record, which compiled code is told."""
-        self.close = weakref.finalize(self, _function("dlc_gpu_close", (_POINTER,), None), self.address)
-        """Frees all that the model has on the GPU; nothing of it may be used afterwards."""
+            raise load_library().last_error()
+        return cls(int(address), _function("dlc_gpu_close", (_POINTER,), None), int(address))
 
     def bind(self, host: int, size: int) -> None:
         """Copy an array of the host to the GPU, where calls find it by its address; `OutOfMemoryError` where it does not fit."""

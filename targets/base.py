@@ -17,7 +17,7 @@ from dlc.runtime.session import Session
 from dlc.targets.build_report import BuildReport
 from dlc.targets.code_options import CodeOptions
 from dlc.targets.device_kernels import DeviceReport
-from dlc.targets.engine_code import CodeImage
+from dlc.targets.engine_code import EngineCode
 from dlc.targets.machine import GpuMachine, Machine, set_target
 from dlc.targets.model_code import ModelCode
 from dlc.targets.object_store import ObjectStore
@@ -89,15 +89,26 @@ class Target(ABC):
         """What keeps this machine from running code for its machine `name`; empty where nothing does."""
         return ""
 
-    def engine_features(self, facts: Machine | GpuMachine) -> tuple[str, ...]:
-        """What a processor must have to run code for the machine `facts` in an engine file; asked before any pass.
+    def processor(self, module: ir.Operation, name: str) -> Machine:
+        """The processor that code of `module` for `name` runs on in an engine file, or beside; asked before any pass.
 
         `TargetError` where engines hold no such code.
         """
-        raise TargetError(f"target '{self.name}' makes no engine files and no native code; name a CPU, as cpu:haswell")
+        raise TargetError(f"target '{self.name}' makes no engine files; name a CPU, as cpu:haswell")
 
-    def link(self, objects: Sequence[bytes], functions: Sequence[str]) -> CodeImage:
-        """Code of the first form as an engine file holds it. Only where there are `engine_features`."""
+    def processor_beside(self, name: str) -> str:
+        """The CPU, by name, that the host's part of an engine's code for the device `name` is for; empty for this machine's."""
+        return ""
+
+    def engine_features(self, facts: Machine) -> tuple[str, ...]:
+        """What a machine with the processor `facts` must have to run code in an engine file. Only where there is a `processor`.
+
+        `TargetError` where engines hold no such code.
+        """
+        raise NotImplementedError
+
+    def link(self, objects: Sequence[bytes], functions: Sequence[str]) -> EngineCode:
+        """Code of the first form as an engine file holds it. Only where there is a `processor`."""
         raise NotImplementedError
 
     def require_runnable(self, module: ir.Module, name: str) -> None:

@@ -1,4 +1,4 @@
-"""The machine code of an engine: an image that the runtime maps."""
+"""The machine code of an engine: an image that the runtime maps, and kernels that it gives to a GPU's driver."""
 
 from __future__ import annotations
 
@@ -22,3 +22,29 @@ class CodeImage:
     relative: tuple[tuple[int, int], ...]
     imports: Mapping[str, tuple[int, ...]]
     entries: Mapping[str, int]
+
+
+@dataclass(frozen=True)
+class KernelForm:
+    """The kernels of a model in one form, `cubin` or `ptx`, for GPUs by the name `chip` (`sm_90`, `sm_90a`).
+
+    `ptx` is the version of PTX that they are written in, times ten, `cuda` that of CUDA which the driver must know, as it gives its
+    own (12040 is 12.4); `assembler` is what made a cubin, empty for PTX.
+    """
+
+    form: str
+    chip: str
+    ptx: int
+    cuda: int
+    assembler: str
+    content: bytes
+
+
+@dataclass(frozen=True)
+class EngineCode:
+    """The code of a model: the image, and for a GPU its kernels, the form to be preferred first, and the place in the image of the
+    variable that takes the address of the model there."""
+
+    image: CodeImage
+    kernels: tuple[KernelForm, ...] = ()
+    model_word: int = 0

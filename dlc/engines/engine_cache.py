@@ -12,12 +12,13 @@ import os
 import platform
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dlc.errors import DLCError
+from dlc.errors import DLCError, TargetError
 from dlc.package_versions import version_of
+from dlc.runtime.gpu_model import device_facts
 from dlc.targets.disk_cache import DiskCache, default_cache
 from dlc.targets.fingerprint import compiler_fingerprint, sources_sum
 
@@ -30,6 +31,8 @@ _READERS = ("dlc.frontends", "dlc.engines")
 """Packages that read models and write engines, beside those of the compiler."""
 _PACKAGES = ("numpy", "onnx", "ml_dtypes", "llvmlite")
 """Packages of others that decide what an engine holds."""
+_OF_GPUS = "gpu"
+"""What names of targets begin with whose code this machine's GPU decides, too."""
 _UNRELATED = frozenset({"DLC_CACHE_DIR", "DLC_CACHE_SIZE", "DLC_VERBOSE", "DLC_THREAD_AFFINITY"})
 """Variables of the environment that no code depends on."""
 _NAMING_FILES = frozenset({"DLC_POLICY", "DLC_RUNTIME_LIBRARY"})
@@ -54,7 +57,7 @@ class EngineCache:
         if disk is None or fingerprint is None or identity is None or not _NAMING_FILES.isdisjoint(os.environ):
             return None
         variables = {name: value for name, value in os.environ.items() if name.startswith("DLC_") and name not in _UNRELATED}
-        machine = [platform.machine(), _processor(), len(_processors()), _calibration(disk)]
+        machine = [platform.machine(), _processor(), len(_processors()), _calibration(disk), _device(options)]
         parts = ["engine", fingerprint, str(model.resolve()), identity, machine, variables, options]
         key = hashlib.sha256(json.dumps(parts, sort_keys=True, default=str).encode()).hexdigest()
         return cls(disk, model, identity, began, key)
@@ -121,6 +124,16 @@ def _processor() -> str:
     except OSError:
         return platform.processor()
     return "\n".join(line for line in block.splitlines() if not line.startswith(("cpu MHz", "bogomips")))
+
+
+def _device(options: Mapping[str, object]) -> object:
+    """What the driver says of this machine's GPU, or why it does not, where the target is of GPUs."""
+    if str(options.get("target")).partition(":")[0] != _OF_GPUS:
+        return None
+    try:
+        return asdict(device_facts())
+    except TargetError as error:
+        return str(error)
 
 
 def _processors() -> set[int]:

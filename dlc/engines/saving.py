@@ -8,7 +8,7 @@ import os
 import struct
 from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -25,6 +25,7 @@ from dlc.runtime.engine_signature import read_key
 from dlc.runtime.library import RuntimeLibrary, load_library
 from dlc.runtime.signature import TensorSpec
 from dlc.sources import Source
+from dlc.targets.engine_code import KernelForm
 
 if TYPE_CHECKING:
     from dlc.compile_options import CompileOptions
@@ -61,7 +62,7 @@ def save_engine(
     with ExitStack() as stack:
         file = _File(stack.enter_context(stack.enter_context(replacing(path)).open("wb")), library)
         file.pad(HEADER.size + _CHECKSUM.size)
-        codes = [file.add([np.frombuffer(variant.image.content, np.uint8)]) for variant in variants]
+        codes = [_code(file, variant) for variant in variants]
         weights = _separate(table, path, library) if separate_weights else file.add(table.pieces()) | {"file": None}
         entries = [_variant(variant, code, at) for variant, code, at in zip(variants, codes, places, strict=True)]
         head = {
@@ -162,24 +163,36 @@ def read_manifest(content: bytes) -> dict[str, Any]:
     return found
 
 
-def _variant(variant: EngineVariant, part: dict[str, Any], places: Sequence[int]) -> dict[str, Any]:
-    image = variant.image
+def _code(file: _File, variant: EngineVariant) -> dict[str, Any]:
+    """Write the code of a variant; what the manifest says of it."""
+    image = variant.code.image
     code = {
-        **part,
+        **file.add([np.frombuffer(image.content, np.uint8)]),
         **image.sizes,
         "zero": image.zero,
         "entry": variant.entry,
         "relative": [list(pair) for pair in image.relative],
         "imports": [{"name": name, "words": list(words)} for name, words in image.imports.items()],
     }
+    kernels = [_kernels(file, form) for form in variant.code.kernels]
+    return {"code": code} | ({"gpu": {"model": variant.code.model_word, "kernels": kernels}} if kernels else {})
+
+
+def _kernels(file: _File, kernels: KernelForm) -> dict[str, Any]:
+    """Write kernels in one form; what the manifest says of them."""
+    said = {each.name: getattr(kernels, each.name) for each in fields(kernels) if each.name != "content"}
+    return said | file.add([np.frombuffer(kernels.content, np.uint8)])
+
+
+def _variant(variant: EngineVariant, code: dict[str, Any], places: Sequence[int]) -> dict[str, Any]:
     params = [_tensor(spec) | {"offset": place} for spec, place in zip(variant.signature.params, places, strict=True)]
     return {
         "target": variant.target,
         "arch": variant.arch,
         "features": list(variant.features),
         "profiled": list(variant.profiled),
-        "code": code,
         "params": params,
+        **code,
     }
 
 

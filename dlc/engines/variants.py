@@ -12,11 +12,10 @@ from dlc.engines.whole_code import require_no_profile, whole_code
 from dlc.errors import TargetError
 from dlc.lowering.deadline import Progress
 from dlc.model_cache import ModelRecord
-from dlc.option_values import DEFAULT_TARGET
 from dlc.runtime.signature import Signature
 from dlc.sources import Source
-from dlc.targets.engine_code import CodeImage
-from dlc.targets.machine import GpuMachine, Machine, facts_of, host_facts
+from dlc.targets.engine_code import EngineCode
+from dlc.targets.machine import TARGET, Machine, host_facts, target_facts
 from dlc.targets.model_code import ModelCode, packed_name
 from dlc.targets.registry import find_target
 from dlc.weights import WeightRecipe
@@ -28,7 +27,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class EngineVariant:
-    """`image` runs on processors of `arch` that have all `features`, by the names that `dlc_processor_has` knows.
+    """`code` runs on processors of `arch` that have all `features`, by the names that `dlc_processor_has` knows; one of
+    them is `cuda` where it needs a GPU, too.
 
     `params` are the arrays that the entry reads, in the order of `signature.params`; nothing is left to be computed.
     """
@@ -37,34 +37,28 @@ class EngineVariant:
     arch: str
     features: tuple[str, ...]
     signature: Signature
-    image: CodeImage
+    code: EngineCode
     params: tuple[np.ndarray, ...]
     profiled: tuple[str, ...]
 
     @property
     def entry(self) -> int:
         """Where the entry, which takes one table of pointers, begins in the image."""
-        return self.image.entries[packed_name(self.signature.entry)]
+        return self.code.image.entries[packed_name(self.signature.entry)]
 
 
-def variant_of(source: Source, target: str, code: ModelCode, params: Sequence[np.ndarray]) -> EngineVariant:
-    """A variant of code and arrays that are there. `TargetError` where engines hold no such code."""
-    facts, features = needs_of(source, target)
-    image = find_target(target).link(code.objects, [packed_name(code.signature.entry)])
-    return EngineVariant(target, facts.arch, features, code.signature, image, tuple(params), code.profiled)
+def variant_of(source: Source, options: CompileOptions, code: ModelCode, params: Sequence[np.ndarray]) -> EngineVariant:
+    """A variant of code for `options` and arrays that are there. `TargetError` where engines hold no such code."""
+    facts, features = needs_of(source, options)
+    linked = find_target(options.target).link(code.objects, [packed_name(code.signature.entry)])
+    return EngineVariant(options.target, facts.arch, features, code.signature, linked, tuple(params), code.profiled)
 
 
-def needs_of(source: Source, target: str) -> tuple[Machine, tuple[str, ...]]:
-    """The machine that code for `target` is for, and what it needs of a processor."""
-    facts = machine_for(source, target)
-    features = find_target(target).engine_features(facts)
-    assert isinstance(facts, Machine)
-    return facts, features
-
-
-def machine_for(source: Source, target: str) -> Machine | GpuMachine:
-    """The machine that code of `source` for `target` is for."""
-    return facts_of(source.module.operation) if target == DEFAULT_TARGET else find_target(target).machine(target)
+def needs_of(source: Source, options: CompileOptions) -> tuple[Machine, tuple[str, ...]]:
+    """The processor that code for `options` is for, or its part beside a GPU, and what it needs of a machine."""
+    found = find_target(options.target)
+    facts = target_facts(options.beside) if options.beside else found.processor(source.module.operation, options.target)
+    return facts, found.engine_features(facts)
 
 
 def build_variants(
@@ -76,17 +70,24 @@ def build_variants(
 ) -> list[EngineVariant]:
     """A variant for each of `targets`, compiled or from the cache. `TargetError` where engines hold no such code."""
     variants = []
-    for target in targets:
-        _require_possible(source, replace(options, target=target))
-    for target in dict.fromkeys(targets):
-        if progress and len(targets) > 1:
-            progress(f"compile for {target}")
-        variants.append(_build_variant(source, replace(options, target=target), evaluate, progress))
+    each = [_for_engine(source, replace(options, target=target)) for target in dict.fromkeys(targets)]
+    for chosen in each:
+        _require_possible(source, chosen)
+    for chosen in each:
+        if progress and len(each) > 1:
+            progress(f"compile for {chosen.target}")
+        variants.append(_build_variant(source, chosen, evaluate, progress))
     return variants
 
 
+def _for_engine(source: Source, options: CompileOptions) -> CompileOptions:
+    """The options, with the processor beside a GPU that an engine's code is for, unless the module names one."""
+    is_named = TARGET in source.module.operation.attributes
+    return options if is_named else replace(options, beside=find_target(options.target).processor_beside(options.target))
+
+
 def _require_possible(source: Source, options: CompileOptions) -> None:
-    facts, _ = needs_of(source, options.target)
+    facts, _ = needs_of(source, options)
     if _is_foreign(facts):
         require_no_profile(options, facts.arch)
 
@@ -99,11 +100,11 @@ def _is_foreign(facts: Machine) -> bool:
 def _build_variant(source: Source, options: CompileOptions, evaluate: Evaluate, progress: Progress | None) -> EngineVariant:
     from dlc.compile_record import compile_record
 
-    if _is_foreign(needs_of(source, options.target)[0]):
-        return variant_of(source, options.target, *whole_code(source, options, progress))
+    if _is_foreign(needs_of(source, options)[0]):
+        return variant_of(source, options, *whole_code(source, options, progress))
     record, _ = compile_record(source, options, progress)
     arrays = arrays_for(source, options, record, evaluate(record.recipe, source.params))
-    return variant_of(source, options.target, record.code, arrays)
+    return variant_of(source, options, record.code, arrays)
 
 
 def arrays_for(source: Source, options: CompileOptions, record: ModelRecord, weights: Mapping[str, np.ndarray]) -> list[np.ndarray]:

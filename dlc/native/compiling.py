@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dlc.analysis.arena_size import arena_size
-from dlc.engines.variants import arrays_for, machine_for, needs_of
+from dlc.engines.variants import arrays_for, needs_of
 from dlc.engines.whole_code import emit_whole, lower_whole, whole_code
 from dlc.errors import TargetError
 from dlc.lowering.affine_to_llvm.interfaces import C_INTERFACE
@@ -17,10 +17,12 @@ from dlc.lowering.deadline import Progress
 from dlc.native.building import NativeModel
 from dlc.native.names import model_name
 from dlc.native.source import Entry
+from dlc.option_values import DEFAULT_TARGET
 from dlc.runtime.signature import Signature
 from dlc.sources import Source
-from dlc.targets.machine import Machine, host_facts
+from dlc.targets.machine import Machine, facts_of, host_facts
 from dlc.targets.model_code import ModelCode, packed_name
+from dlc.targets.registry import find_target
 from dlc.targets.signature import signature_of
 from dlc.weights import WeightRecipe
 
@@ -39,19 +41,27 @@ def compile_native(
     `TargetError` where the target makes no such code, `InvalidInputError` for a name that C does not have.
     """
     called = model_name(name or Path(source.name).stem)
-    facts, features, is_whole = _machine(source, options.target)
+    facts, features, is_whole = _machine(source, options)
     signature, entry, objects, params = (_whole if is_whole else _by_kernels)(source, options, progress)
     title = f"The model {Path(source.name).name} for {facts.processor or facts.arch}"
     return NativeModel(called, title, options.target, facts.arch, tuple(features), signature, objects, entry, tuple(params))
 
 
-def _machine(source: Source, target: str) -> tuple[Machine, Sequence[str], bool]:
+def _machine(source: Source, options: CompileOptions) -> tuple[Machine, Sequence[str], bool]:
     """The machine, what it needs of a processor, and whether its code is compiled as a whole. `TargetError` where there is none."""
-    found = machine_for(source, target)
-    if isinstance(found, Machine) and not found.arch == host_facts().arch == _KERNELS_APART:
+    found = _processor(source, options.target)
+    if not found.arch == host_facts().arch == _KERNELS_APART:
         _require_elf(found)
         return found, sorted(found.features), True
-    return *needs_of(source, target), False
+    return *needs_of(source, options), False
+
+
+def _processor(source: Source, target: str) -> Machine:
+    """The processor that code of `source` for `target` is for. `TargetError` for another machine."""
+    found = facts_of(source.module.operation) if target == DEFAULT_TARGET else find_target(target).machine(target)
+    if not isinstance(found, Machine):
+        raise TargetError(f"target '{target}' makes no native code; name a CPU, as cpu:haswell, or write an engine, as model.dlce")
+    return found
 
 
 def compile_for_arena(
@@ -61,9 +71,7 @@ def compile_for_arena(
 
     `TargetError` where these depend on the call, and as for `compile_native`.
     """
-    found = machine_for(source, options.target)
-    if not isinstance(found, Machine):
-        raise TargetError(f"target '{options.target}' makes no native code; name a CPU, as cpu:haswell")
+    found = _processor(source, options.target)
     _require_elf(found)
     optimized, module = lower_whole(source, options, progress)
     signature = signature_of(module)

@@ -327,8 +327,14 @@ DLC_EXPORT int32_t dlc_provides(const char *name);
 // Whether this processor has the feature, as engines name it: 1 or 0; -1 for a name that is not known.
 DLC_EXPORT int32_t dlc_processor_has(const char *feature);
 
-// Number of the chosen variant, address of its entry, which takes one table of pointers, and of the elements of its parameters.
+// Number of the chosen variant.
 DLC_EXPORT int64_t dlc_engine_variant(const dlc_engine *engine);
+
+// The model on the GPU, which lives as long as the engine; its kernels are loaded when it is first asked for. Null on errors, and for
+// a variant that is not for a GPU.
+DLC_EXPORT DlcGpu *dlc_engine_gpu(dlc_engine *engine);
+
+// Of the chosen variant: the address of its entry, which takes one table of pointers, and of the elements of its parameters.
 DLC_EXPORT void *dlc_engine_entry(const dlc_engine *engine);
 DLC_EXPORT const void *dlc_engine_param(const dlc_engine *engine, int64_t index);
 

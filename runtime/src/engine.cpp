@@ -4,9 +4,7 @@
 #include "engine.h"
 #include "checksum.h"
 #include "errors.h"
-#include "processor_features.h"
 
-#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -16,48 +14,23 @@ namespace {
 
 constexpr size_t kMemoryAlignment = 16;
 
-std::string joined(const std::vector<std::string> &texts) {
-  std::string all;
-  for (const std::string &text : texts)
-    all += (all.empty() ? "" : ", ") + text;
-  return all;
-}
-
-// What a variant needs that is not here, in words; empty for one that can run.
-std::string lackOf(const VariantEntry &variant) {
-  if (variant.architecture != kArchitecture)
-    return "is of " + variant.architecture;
-  std::vector<std::string> missing;
-  for (const std::string &feature : variant.features)
-    if (presenceOf(feature) != Presence::present)
-      missing.push_back(feature);
-  return missing.empty() ? "" : "needs " + joined(missing);
-}
-
-// The variant with most features of those that can run here; the first of equals.
-size_t chooseVariant(const std::vector<VariantEntry> &variants) {
-  const VariantEntry *best = nullptr;
-  std::vector<std::string> lacks;
-  for (const VariantEntry &variant : variants) {
-    std::string lack = lackOf(variant);
-    if (!lack.empty())
-      lacks.push_back(variant.target + ", which " + lack);
-    else if (!best || variant.features.size() > best->features.size())
-      best = &variant;
-  }
-  if (best)
-    return static_cast<size_t>(best - variants.data());
-  throw EngineError(DLC_WRONG_MACHINE, "it has code for " + (lacks.empty() ? "no machine" : joined(lacks)) +
-                                           "; this processor is of " + std::string(kArchitecture) +
-                                           (lacks.empty() ? "" : " and lacks that") + ": compile with a --target for it");
-}
-
 void logChoice(const dlc_engine &engine) {
   const char *setting = std::getenv("DLC_VERBOSE");
   if (!setting || !*setting || std::strcmp(setting, "0") == 0)
     return;
-  std::fprintf(stderr, "dlc: %s: the code for %s of %zu variants\n", engine.name.c_str(), engine.variant().target.c_str(),
-               engine.manifest.variants.size());
+  const VariantEntry &variant = engine.variant();
+  std::string more;
+  if (variant.isForGpu())
+    more = ", its kernels as " + engine.kernels().form + " for " + engine.kernels().chip;
+  else if (!engine.choice.passedOver.empty())
+    more = "; not that for " + engine.choice.passedOver;
+  std::fprintf(stderr, "dlc: %s: the code for %s of %zu variants%s\n", engine.name.c_str(), variant.target.c_str(),
+               engine.manifest.variants.size(), more.c_str());
+}
+
+void checkPart(const EngineBytes &bytes, const FilePart &part, const char *what) {
+  if (crc32c(bytes.begin + part.offset, part.size) != part.checksum)
+    throw EngineError(DLC_BAD_ENGINE, std::string("its ") + what + " damaged: the checksum is wrong");
 }
 
 std::string folderOf(const std::string &path) {
@@ -98,10 +71,10 @@ void dlc_engine::load(const dlc_options &options) {
   limit = options.memory_limit;
   try {
     manifest = readManifest(bytes.begin, bytes.size);
-    chosen = chooseVariant(manifest.variants);
-    const FilePart &part = variant().code;
-    if (crc32c(bytes.begin + part.offset, part.size) != part.checksum)
-      throw EngineError(DLC_BAD_ENGINE, "its code is damaged: the checksum is wrong");
+    choice = chooseVariant(manifest.variants);
+    checkPart(bytes, variant().code, "code is");
+    if (variant().isForGpu())
+      checkPart(bytes, kernels().part, "kernels are");
     code = loadCode(variant(), bytes);
   } catch (EngineError &error) {
     error.message = name + " cannot be loaded: " + error.message;
@@ -109,8 +82,10 @@ void dlc_engine::load(const dlc_options &options) {
   }
   openWeights(options);
   describe();
-  if (options.verify_at_load)
+  if (options.verify_at_load) {
     verify();
+    openGpu();
+  }
   logChoice(*this);
 }
 
@@ -162,6 +137,37 @@ void dlc_engine::verify() {
   if (crc32c(weights, manifest.weights.size) != manifest.weights.checksum)
     throw EngineError(DLC_BAD_ENGINE, "the weights of " + name + " are damaged: the checksum is wrong");
   isVerified.store(true, std::memory_order_release);
+}
+
+DlcGpu *dlc_engine::openGpu() {
+  if (!variant().isForGpu())
+    return nullptr;
+  std::lock_guard<std::mutex> lock(opening);
+  if (gpu)
+    return gpu.get();
+  const FilePart &part = kernels().part;
+  std::string image(reinterpret_cast<const char *>(bytes.begin + part.offset), part.size); // the driver reads PTX up to a zero
+  gpu.reset(dlc_gpu_open(image.c_str()));
+  if (!gpu)
+    throw EngineError(static_cast<dlc_status>(lastErrorRecord().kind), "the kernels of " + name + " cannot be loaded: " + dlc_last_error());
+  uint64_t address = reinterpret_cast<uint64_t>(gpu.get());
+  std::memcpy(code.begin() + variant().modelWord, &address, sizeof address);
+  return gpu.get();
+}
+
+void dlc_engine::bindWeights() {
+  DlcGpu *opened = openGpu();
+  std::lock_guard<std::mutex> lock(opening);
+  if (!opened || isBound)
+    return;
+  for (const TensorEntry &entry : variant().params) {
+    uint64_t size = static_cast<uint64_t>(entry.elementBytes);
+    for (int64_t count : entry.sizes)
+      size *= static_cast<uint64_t>(count);
+    if (size && dlc_gpu_bind(opened, weights + entry.offset, size))
+      throw EngineError(static_cast<dlc_status>(lastErrorRecord().kind), "the weights of " + name + ": " + dlc_last_error());
+  }
+  isBound = true;
 }
 
 void dlc_engine::enter() {

@@ -4,6 +4,8 @@
 #pragma once
 
 #include "code_image.h"
+#include "dlc_runtime.h"
+#include "engine_choice.h"
 #include "engine_manifest.h"
 #include "mapped_file.h"
 
@@ -11,6 +13,7 @@
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <mutex>
 #include <new>
 #include <string>
@@ -36,9 +39,15 @@ struct dlc_engine {
   dlc_engine(const std::string &path, const dlc_options &options);
   dlc_engine(const void *memory, size_t size, const dlc_options &options);
 
-  const VariantEntry &variant() const { return manifest.variants[chosen]; }
+  const VariantEntry &variant() const { return manifest.variants[choice.variant]; }
+  // Of a variant for a GPU: its kernels in the form that this one runs.
+  const KernelsEntry &kernels() const { return variant().kernelForms[choice.kernels]; }
   // EngineError where the weights are damaged.
   void verify();
+  // The model on the GPU, whose driver gets the kernels at the first call of this; null for code of processors alone.
+  DlcGpu *openGpu();
+  // Lets the weights be on the GPU, for calls from C.
+  void bindWeights();
 
   // `name` is for messages.
   std::string name;
@@ -46,7 +55,7 @@ struct dlc_engine {
   MappedFile weightsFile;
   EngineBytes bytes;
   EngineManifest manifest;
-  size_t chosen = 0;
+  VariantChoice choice;
   Pages code;
   const uint8_t *weights = nullptr;
   std::deque<TensorType> inputs;
@@ -71,6 +80,13 @@ private:
   int64_t running = 0;
   std::mutex verifying;
   std::atomic<bool> isVerified{false};
+
+  struct CloseGpu {
+    void operator()(DlcGpu *opened) const { dlc_gpu_close(opened); }
+  };
+  std::mutex opening;
+  std::unique_ptr<DlcGpu, CloseGpu> gpu;
+  bool isBound = false;
 };
 
 // The error `status` with `message` as the last one of this thread.

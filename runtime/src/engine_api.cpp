@@ -77,7 +77,13 @@ const char *dlc_engine_kernel(const dlc_engine *engine, int64_t row) {
   return isThere ? engine->variant().kernels[static_cast<size_t>(row) - 1].c_str() : nullptr;
 }
 
-int64_t dlc_engine_variant(const dlc_engine *engine) { return static_cast<int64_t>(engine->chosen); }
+int64_t dlc_engine_variant(const dlc_engine *engine) { return static_cast<int64_t>(engine->choice.variant); }
+
+DlcGpu *dlc_engine_gpu(dlc_engine *engine) {
+  DlcGpu *opened = nullptr;
+  guarded([&] { opened = engine->openGpu(); });
+  return opened;
+}
 
 void *dlc_engine_entry(const dlc_engine *engine) { return engine->code.begin() + engine->variant().entry; }
 

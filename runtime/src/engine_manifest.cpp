@@ -195,6 +195,40 @@ void readRelocations(const Json &code, VariantEntry &variant) {
   }
 }
 
+// The number of a GPU as PTX names it, and whether the code is for that one alone: `sm_90a`.
+void readChip(KernelsEntry &kernels) {
+  constexpr std::string_view kPrefix = "sm_";
+  std::string_view digits = kernels.chip;
+  bool isChip = digits.substr(0, kPrefix.size()) == kPrefix;
+  digits.remove_prefix(isChip ? kPrefix.size() : digits.size());
+  kernels.isExact = !digits.empty() && digits.back() == 'a';
+  digits.remove_suffix(kernels.isExact);
+  if (digits.size() < 2 || digits.size() > 3 || !std::all_of(digits.begin(), digits.end(), [](char c) { return c >= '0' && c <= '9'; }))
+    refuse("the manifest has kernels for '" + kernels.chip + "', which is no GPU");
+  for (char digit : digits)
+    kernels.capability = 10 * kernels.capability + (digit - '0');
+}
+
+void readKernels(const Json &gpu, uint64_t fileBytes, VariantEntry &variant) {
+  for (const Json &entry : gpu.at("kernels").asList("kernels")) {
+    KernelsEntry kernels;
+    kernels.form = entry.at("form").asText("form");
+    kernels.chip = entry.at("chip").asText("chip");
+    kernels.cuda = entry.at("cuda").asNumber("cuda");
+    readChip(kernels);
+    kernels.part = readPart(entry, fileBytes, "kernels");
+    if (kernels.part.size == 0)
+      refuse("the manifest has kernels of no bytes");
+    variant.kernelForms.push_back(std::move(kernels));
+  }
+  if (variant.kernelForms.empty())
+    refuse("the manifest has code for a GPU without kernels");
+  variant.modelWord = unsignedNumber(gpu, "model");
+  uint64_t first = variant.text + variant.rodata + variant.relro;
+  if (variant.modelWord < first || variant.modelWord > variant.memory() - kWord || variant.modelWord % kWord)
+    refuse("the manifest has the word of the model at " + std::to_string(variant.modelWord) + ", where there is no variable");
+}
+
 VariantEntry readVariant(const Json &entry, uint64_t fileBytes, uint64_t weightsBytes) {
   VariantEntry variant;
   variant.target = entry.at("target").asText("target");
@@ -213,6 +247,8 @@ VariantEntry readVariant(const Json &entry, uint64_t fileBytes, uint64_t weights
     variant.params.back().offset = unsignedNumber(param, "offset");
     checkParam(variant.params.back(), weightsBytes);
   }
+  if (const Json *gpu = entry.find("gpu"))
+    readKernels(*gpu, fileBytes, variant);
   return variant;
 }
 

@@ -37,6 +37,18 @@ struct ImportEntry {
   std::vector<uint64_t> words;
 };
 
+// Kernels for a GPU: a text of PTX, or a cubin.
+struct KernelsEntry {
+  std::string form;
+  // As PTX names it (`sm_90`, `sm_90a`), its number (90), and whether no other GPU runs them.
+  std::string chip;
+  int64_t capability = 0;
+  bool isExact = false;
+  // The version of CUDA that the driver must know, as it gives its own (12040 is 12.4).
+  int64_t cuda = 0;
+  FilePart part;
+};
+
 struct VariantEntry {
   std::string target;
   std::string architecture;
@@ -51,7 +63,11 @@ struct VariantEntry {
   std::vector<std::pair<uint64_t, uint64_t>> relative;
   std::vector<ImportEntry> imports;
   std::vector<TensorEntry> params;
+  // Of code beside a GPU: its kernels in several forms, and the word that takes the address of the model on the GPU.
+  std::vector<KernelsEntry> kernelForms;
+  uint64_t modelWord = 0;
 
+  bool isForGpu() const { return !kernelForms.empty(); }
   uint64_t memory() const { return code.size + zero; }
 };
 

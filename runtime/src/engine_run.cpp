@@ -223,6 +223,7 @@ dlc_status runOnce(dlc_engine &engine, const dlc_tensor *inputs, int64_t inputCo
   dlc_status status = guarded([&] {
     checkCounts(engine, inputCount, outputCount);
     engine.verify();
+    engine.bindWeights();
     PreparedCall call(engine, inputs, outputs);
     try {
       call.run();

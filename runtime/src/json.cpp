@@ -224,10 +224,15 @@ const std::vector<Json> &Json::asList(const char *what) const {
   return list;
 }
 
-const Json &Json::at(const char *name) const {
+const Json *Json::find(const char *name) const {
   require(Kind::object, name);
   auto found = std::find(names.begin(), names.end(), name);
-  if (found == names.end())
+  return found == names.end() ? nullptr : &list[static_cast<size_t>(found - names.begin())];
+}
+
+const Json &Json::at(const char *name) const {
+  const Json *found = find(name);
+  if (!found)
     throw EngineError(DLC_BAD_ENGINE, std::string("the manifest has no '") + name + "'");
-  return list[static_cast<size_t>(found - names.begin())];
+  return *found;
 }

@@ -24,6 +24,8 @@ public:
 
   // The field `name` of an object; EngineError where there is none.
   const Json &at(const char *name) const;
+  // The same, null where there is none.
+  const Json *find(const char *name) const;
   bool isNull() const { return kind == Kind::null; }
   bool isNumber() const { return kind == Kind::number; }
 

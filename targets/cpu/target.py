@@ -14,8 +14,8 @@ from dlc.targets.build_report import BuildReport
 from dlc.targets.code_options import CodeOptions
 from dlc.targets.cpu.host_key import host_key
 from dlc.targets.cpu.known_cpus import ALIASES, KNOWN_CPUS, known_cpu
-from dlc.targets.engine_code import CodeImage
-from dlc.targets.machine import GpuMachine, Machine, facts_of, host_facts
+from dlc.targets.engine_code import EngineCode
+from dlc.targets.machine import Machine, facts_of, host_facts
 from dlc.targets.model_code import ModelCode
 from dlc.targets.object_store import ObjectStore
 
@@ -58,16 +58,18 @@ class CpuTarget(Target):
         missing = self.machine(name).missing_in(host_facts())
         return f"it lacks {', '.join(missing)}" if missing else ""
 
-    def engine_features(self, facts: Machine | GpuMachine) -> tuple[str, ...]:
+    def processor(self, module: ir.Operation, name: str) -> Machine:
+        return facts_of(module) if name == self.name else self.machine(name)
+
+    def engine_features(self, facts: Machine) -> tuple[str, ...]:
         from dlc.targets.cpu.needed_features import needed_features
 
-        assert isinstance(facts, Machine)
         return needed_features(facts, load_library())
 
-    def link(self, objects: Sequence[bytes], functions: Sequence[str]) -> CodeImage:
+    def link(self, objects: Sequence[bytes], functions: Sequence[str]) -> EngineCode:
         from dlc.targets.cpu.static_link import link_image
 
-        return link_image(objects, functions, load_library().provides)
+        return EngineCode(link_image(objects, functions, load_library().provides))
 
     def require_runnable(self, module: ir.Module, name: str) -> None:
         is_default = name == self.name

@@ -14,6 +14,7 @@ from dlc.targets.base import Target
 from dlc.targets.build_report import BuildReport
 from dlc.targets.code_options import CodeOptions
 from dlc.targets.cpu.emit import emit_unit
+from dlc.targets.machine import set_target, target_facts
 from dlc.targets.model_code import ModelCode
 from dlc.targets.signature import signature_of
 
@@ -40,6 +41,8 @@ def build(
             target.passes(_KERNELS, _LAST).run(module, verify_each=False, instruments=instruments)
         kernels = _taken_out(module)
         ptx = target.emit(kernels, target.forms[0], options.opt_level)
+        if options.beside:  # not before: what kernels compute is the same beside all processors
+            set_target(module.operation, target_facts(options.beside))
         Pipeline([_HOST]).run(module, verify_each=False, instruments=instruments)
     signature = signature_of(module)
     profiled = module.operation.attributes[PROFILED] if options.profile else ()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 
 from dlc.errors import TargetError
 from dlc.runtime.gpu_model import DeviceFacts, device_facts
@@ -41,22 +42,46 @@ def refusal(device: DeviceFacts, capability: int, ptx: int) -> str:
     """Why a device does not run PTX of a version, times ten, for a compute capability; empty where it does."""
     if device.capability < capability:
         return f"the code is for compute capability {_dotted(capability)}, and {device.name} has {_dotted(device.capability)}"
-    needed = _CUDA_OF_PTX.get(ptx, ptx + 40)
-    if device.driver < 100 * needed:
+    needed = cuda_of_ptx(ptx)
+    if device.driver < needed:
         known = f"the driver of {device.name} knows CUDA {device.shown_driver}"
-        return f"{known}, and PTX {_dotted(ptx)} takes CUDA {_dotted(needed)}; update it"
+        return f"{known}, and PTX {_dotted(ptx)} takes CUDA {_dotted(needed // 100)}; update it"
     return ""
 
 
 def refusal_of_code(device: DeviceFacts, ptx: bytes) -> str:
     """Why a device does not run a text of PTX; empty where it does, or the text says nothing of it."""
-    found = _HEADER.search(ptx)
-    if found is None:
+    header = header_of(ptx)
+    if header is None:
         return ""
-    capability = int(found[3])
-    if found[4] and device.capability != capability:
-        return f"the code is for sm_{capability}a alone, and {device.name} is another GPU"
-    return refusal(device, capability, 10 * int(found[1]) + int(found[2]))
+    if header.is_exact and device.capability != header.capability:
+        return f"the code is for {header.chip} alone, and {device.name} is another GPU"
+    return refusal(device, header.capability, header.version)
+
+
+@dataclass(frozen=True)
+class PtxHeader:
+    """What a text of PTX is for: its version, times ten, the compute capability (90 for 9.0), and whether no other GPU runs it."""
+
+    version: int
+    capability: int
+    is_exact: bool
+
+    @property
+    def chip(self) -> str:
+        """The GPU as PTX names it."""
+        return f"sm_{self.capability}{'a' if self.is_exact else ''}"
+
+
+def header_of(ptx: bytes) -> PtxHeader | None:
+    """What a text of PTX says of itself; None where it says nothing."""
+    found = _HEADER.search(ptx)
+    return found and PtxHeader(10 * int(found[1]) + int(found[2]), int(found[3]), bool(found[4]))
+
+
+def cuda_of_ptx(version: int) -> int:
+    """The first CUDA whose driver takes a version of PTX, as the driver gives its own: 12000 for PTX 8.0, which is given as 80."""
+    return 100 * _CUDA_OF_PTX.get(version, version + 40)
 
 
 def _dotted(number: int) -> str:

@@ -20,7 +20,7 @@ class LoadedCode:
         reason = refusal_of_code(device_facts(), ptx)
         if reason:
             raise TargetError(f"this machine's GPU cannot run the model: {reason}")
-        self.model = GpuModel(ptx)
+        self.model = GpuModel.load(ptx)
         self._linked = LinkedCode(host, [*functions, MODEL])
         ctypes.c_int64.from_address(self._linked.address(MODEL)).value = self.model.address
         self.addresses = [self._linked.address(function) for function in functions]

@@ -18,6 +18,9 @@ _TARGET = re.compile(rb"^\.target\s+([\w.]+)", re.MULTILINE)
 _ENTRY = re.compile(r"Compiling entry function '([^']+)'")
 _FRAME = re.compile(r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads")
 _USED = re.compile(r"Used (\d+) registers")
+_RELEASE = re.compile(r"V((\d+)[\d.]*)")
+_MAJOR = 1000
+"""What a driver counts for a major version of CUDA: 12040 is 12.4."""
 _SHARED = re.compile(r"(\d+) bytes smem")
 
 
@@ -39,6 +42,14 @@ class KernelUsage:
 
 
 @dataclass(frozen=True)
+class Release:
+    """A version of CUDA by `name` (`13.0.88`); `driver` is the first whose driver runs its cubins, as the driver gives its own."""
+
+    name: str
+    driver: int
+
+
+@dataclass(frozen=True)
 class Assembly:
     """A cubin, and the usage of its kernels by name."""
 
@@ -49,6 +60,17 @@ class Assembly:
 def find_ptxas() -> Path | None:
     """The assembler that is installed."""
     return find_tool("ptxas")
+
+
+def release_of(program: Path) -> Release:
+    """The version of an assembler. Drivers run cubins of all CUDA with their major number ("CUDA Minor Version Compatibility").
+
+    `TargetError` where it tells none.
+    """
+    found = _RELEASE.search(run_tool(program, ["--version"], "ptx").stdout)
+    if found is None:
+        raise TargetError(f"{program} tells no version; pip install --force-reinstall 'dlc[ptxas]', or write ptx")
+    return Release(found[1], _MAJOR * int(found[2]))
 
 
 def assemble(ptx: bytes) -> Assembly:

@@ -7,24 +7,31 @@ from collections.abc import Iterator, Sequence
 from dlc._mlir import gpu, ir
 from dlc.errors import TargetError
 from dlc.lowering.deadline import Progress
+from dlc.lowering.gpu_to_llvm.runtime_calls import MODEL
 from dlc.lowering.pipeline import Pipeline
 from dlc.runtime.gpu_model import device_facts
 from dlc.runtime.gpu_session import GpuSession
+from dlc.runtime.library import load_library
 from dlc.targets.base import Target
 from dlc.targets.build_report import BuildReport
 from dlc.targets.code_options import CodeOptions
 from dlc.targets.cpu.host_key import host_key
 from dlc.targets.device_kernels import DeviceReport
+from dlc.targets.engine_code import EngineCode
 from dlc.targets.gpu.device import find_device, machine_of, refusal
 from dlc.targets.gpu.known_gpus import KNOWN_GPUS, capability_of, known_gpu
 from dlc.targets.gpu.nvdisasm import disassemble
 from dlc.targets.gpu.ptx_text import one_text
 from dlc.targets.gpu.ptxas import assemble, find_ptxas
-from dlc.targets.machine import GpuMachine, gpu_facts_of, set_gpu
+from dlc.targets.machine import GpuMachine, Machine, facts_of, gpu_facts_of, host_facts, set_gpu
 from dlc.targets.model_code import ModelCode
 from dlc.targets.object_store import ObjectStore
 from dlc.targets.units import UNITS
 
+_BESIDE = {"x86_64": "x86-64-v3", "aarch64": "neoverse-n1"}
+"""Processors by architecture: machines with GPUs of compute capability 7.0 (2017) and later have their features."""
+_FEATURE = "cuda"
+"""Of machines in engine files that have a GPU of NVIDIA's."""
 _TO_PTX = "gpu-module-to-ptx"
 _PLACE_COPIES = "gpu-place-copies"
 
@@ -102,6 +109,29 @@ class GpuTarget(Target):
 
         code = LoadedCode(objects[:-1], objects[-1], functions)
         return code.addresses, code
+
+    def processor(self, module: ir.Operation, name: str) -> Machine:
+        return facts_of(module)
+
+    def processor_beside(self, name: str) -> str:
+        """Beside a GPU by name, what nearly all machines with such a GPU have; beside this machine's GPU, its own processor."""
+        return "" if name == self.name else _BESIDE.get(host_facts().arch, "")
+
+    def engine_features(self, facts: Machine) -> tuple[str, ...]:
+        from dlc.targets.cpu.needed_features import needed_features
+
+        own = host_facts().arch
+        if facts.arch != own:
+            remedy = f"compile it on a machine of {facts.arch}"
+            raise TargetError(f"the host's part of code for a GPU cannot be compiled for {facts.arch} on {own}; {remedy}")
+        return tuple(sorted({*needed_features(facts, load_library()), _FEATURE}))
+
+    def link(self, objects: Sequence[bytes], functions: Sequence[str]) -> EngineCode:
+        from dlc.targets.cpu.static_link import link_image
+        from dlc.targets.gpu.kernel_forms import kernel_forms
+
+        image = link_image(objects[:-1], [*functions, MODEL], load_library().provides)
+        return EngineCode(image, kernel_forms(objects[-1]), image.entries[MODEL])
 
     def obstacle(self, name: str) -> str:
         try:

@@ -145,7 +145,7 @@ def test_under_sanitizers_and_valgrind(model: dlc.CompiledModel, tmp_path: Path)
     """Code for the least processor, since valgrind does not know all instructions of this one."""
     model.save(tmp_path / "m.dlce", targets=["cpu:x86-64"])
     small_input(3).tofile(tmp_path / "x.bin")
-    sources = [str(file) for file in sorted((RUNTIME / "src").glob("*.cpp"))]
+    sources = [str(file) for file in sorted((RUNTIME / "src").glob("**/*.cpp"))]
     for name, options, prefix in (
         ("asan", ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"], []),
         ("valgrind", [], [str(VALGRIND), "--quiet", "--error-exitcode=9", "--leak-check=full"]),
@@ -163,7 +163,7 @@ def test_under_sanitizers_and_valgrind(model: dlc.CompiledModel, tmp_path: Path)
             f"-I{RUNTIME / 'include'}",
             *sources,
         ]
-        subprocess.run([*command, "-o", str(library)], check=True, timeout=300)
+        subprocess.run([*command, "-ldl", "-o", str(library)], check=True, timeout=300)
         source = Path(__file__).parent / "native" / "run_engine.c"
         text = source.read_text().replace('dlc_engine_target(engine), "cpu")', 'dlc_engine_target(engine), "cpu:x86-64")')
         (tmp_path / "run.c").write_text(text)

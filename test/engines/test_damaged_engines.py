@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from engine_models import checksum, small_input, with_header, with_manifest, written
+from engine_mutations import check_mutations, check_signed_mutations, mutated
 
 import dlc
 from dlc.engines.saving import HEADER, read_manifest
@@ -145,44 +146,6 @@ def test_manifests_that_are_no_json(content: bytes, text: bytes, message: str) -
     assert message in refusal(changed)
 
 
-def mutated(content: bytes, choice: random.Random, tail: int) -> bytes:
-    """`content` with a few bits flipped, bytes overwritten, cut off, added, moved, or a byte from `tail` on changed."""
-    changed = bytearray(content)
-    kind = choice.randrange(7)
-    at = choice.randrange(len(changed) if choice.random() < 0.5 else 256)
-    if kind == 0:
-        for _ in range(choice.randint(1, 8)):
-            changed[choice.randrange(len(changed))] ^= 1 << choice.randrange(8)
-    elif kind == 1:
-        changed[at] ^= 1 << choice.randrange(8)
-    elif kind == 2:
-        changed[at : at + choice.choice((1, 8, 4096))] = choice.randbytes(choice.choice((1, 8, 4096)))
-    elif kind == 3:
-        del changed[at:]
-    elif kind == 4:
-        changed[at:at] = choice.randbytes(choice.randint(1, 5000))
-    elif kind == 5:
-        other = choice.randrange(len(changed))
-        changed[at : at + 512], changed[other : other + 512] = changed[other : other + 512], changed[at : at + 512]
-    else:
-        changed[choice.randrange(tail, len(changed))] = choice.randrange(256)
-    return bytes(changed)
-
-
-def check_mutations(content: bytes, count: int, seed: int) -> int:
-    """Load and run `count` mutations; how many were refused. Others must give the right results."""
-    expected, choice, refused = dlc.load(content)(x)[0], random.Random(seed), 0
-    for _ in range(count):
-        changed = mutated(content, choice, HEADER.unpack_from(content)[4])
-        try:
-            result = dlc.load(changed)(x)[0]
-        except (dlc.RuntimeLoadError, dlc.TargetError):
-            refused += 1
-            continue
-        np.testing.assert_array_equal(result, expected)
-    return refused
-
-
 def test_mutations(content: bytes) -> None:
     assert check_mutations(content, 500, seed=0) > 300
 
@@ -190,19 +153,6 @@ def test_mutations(content: bytes) -> None:
 @pytest.mark.slow
 def test_many_mutations(content: bytes) -> None:
     assert check_mutations(content, 20_000, seed=1) > 12_000
-
-
-def check_signed_mutations(content: bytes, count: int, seed: int) -> None:
-    """Manifests with changed bytes and right sums are loaded or refused, not run: who writes right sums writes code, too."""
-    begin, choice = HEADER.unpack_from(content)[4], random.Random(seed)
-    for _ in range(count):
-        text = bytearray(content[begin:])
-        for _ in range(choice.randint(1, 3)):
-            text[choice.randrange(len(text))] = choice.choice(b'0123456789{}[]",:-\\eux\x00\xff')
-        try:
-            dlc.load(with_header(content[:begin] + bytes(text), 1, begin, bytes(text)))
-        except (dlc.RuntimeLoadError, dlc.TargetError):
-            continue
 
 
 def test_signed_mutations(content: bytes) -> None:

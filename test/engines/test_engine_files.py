@@ -8,7 +8,7 @@ import json
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -18,10 +18,12 @@ from engine_models import FEW, small_input
 
 import dlc
 from bench.networks import mlp
+from dlc._mlir import ir
 from dlc.dialects import dl
 from dlc.dialects.dl.graph import Graph
 from dlc.dtypes import NUMPY_DTYPES
 from dlc.engines.saving import read_manifest
+from dlc.targets import registry
 
 x = small_input()
 
@@ -364,8 +366,25 @@ def test_models_of_the_host_are_refused(tmp_path: Path) -> None:
         hosted.save(tmp_path / "m.dlce")
 
 
-def test_targets_that_engines_do_not_hold(model: dlc.CompiledModel, tmp_path: Path) -> None:
-    for target, reason in (("cpu:apple-m1", "engines hold code for Linux"), ("gpu:sm_90", "makes no engine files")):
+class _Toy(dlc.Target):
+    name = "toy"
+    stages = ("dl",)
+    forms = ("text",)
+
+    def emit(self, module: ir.Module, form: str, opt_level: int = 2) -> bytes:
+        return str(module).encode()
+
+    def load(self, objects: Sequence[bytes], functions: Sequence[str]) -> tuple[list[int], object]:
+        raise dlc.TargetError("a toy runs nothing")
+
+
+def test_targets_that_engines_do_not_hold(model: dlc.CompiledModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(registry, "_PLUGINS", {})
+    dlc.register_target(_Toy())
+    for target, reason in (
+        ("cpu:apple-m1", "engines hold code for Linux"),
+        ("toy", "makes no engine files; name a CPU"),
+    ):
         with pytest.raises(dlc.TargetError, match=reason):
             model.save(tmp_path / "m.dlce", targets=[target])
     assert not list(tmp_path.iterdir())

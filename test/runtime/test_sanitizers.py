@@ -31,7 +31,7 @@ needs_valgrind = pytest.mark.skipif(_VALGRIND is None, reason="needs valgrind")
 def _build(folder: Path, main: str, *options: str, objects: Sequence[Path] = ()) -> Path:
     """A program of `main` and the sources of the runtime."""
     program = folder / main.removesuffix(".cpp")
-    sources = [_NATIVE / main, *sorted(_RUNTIME.glob("*.cpp")), *objects]
+    sources = [_NATIVE / main, *sorted(_RUNTIME.glob("**/*.cpp")), *objects]
     command = [
         str(_COMPILER),
         "-std=c++17",
@@ -44,6 +44,7 @@ def _build(folder: Path, main: str, *options: str, objects: Sequence[Path] = ())
         "-o",
         str(program),
         "-lm",
+        "-ldl",
     ]
     subprocess.run(command, check=True, timeout=300)
     return program

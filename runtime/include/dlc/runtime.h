@@ -37,7 +37,7 @@ typedef enum dlc_status {
   DLC_OUT_OF_MEMORY = 2,    /* the system has no more, or the engine's memory limit is reached */
   DLC_CANCELLED = 3,
   DLC_BAD_ENGINE = 4,   /* the file is no engine, is damaged, or of another version */
-  DLC_WRONG_MACHINE = 5 /* the engine has no code that this processor can run */
+  DLC_WRONG_MACHINE = 5 /* the engine has no code that this machine can run, or its GPU has failed */
 } dlc_status;
 
 typedef struct dlc_engine dlc_engine;
@@ -48,7 +48,7 @@ typedef struct dlc_options {
   int64_t threads;        /* most threads of a call; 0: DLC_NUM_THREADS, else all processors */
   int64_t memory_limit;   /* bytes that a call may hold beside weights and inputs; 0: what the system has */
   const char *weights;    /* file of the weights, where they lie apart; null: of the name in the engine, beside it */
-  int32_t verify_at_load; /* check the weights now, not at the first call */
+  int32_t verify_at_load; /* check the weights, and give kernels to the driver of a GPU, now and not at the first call */
 } dlc_options;
 
 /* An input or output as the engine declares it; lives as long as the engine. */
@@ -95,7 +95,7 @@ DLC_API int64_t dlc_engine_output_count(const dlc_engine *engine);
 DLC_API const dlc_tensor_type *dlc_engine_input(const dlc_engine *engine, int64_t index);
 DLC_API const dlc_tensor_type *dlc_engine_output(const dlc_engine *engine, int64_t index);
 
-/* The manifest, JSON of `size` bytes, and the target of the variant that was chosen for this processor. */
+/* The manifest, JSON of `size` bytes, and the target of the variant that was chosen for this machine. */
 DLC_API const char *dlc_engine_manifest(const dlc_engine *engine, size_t *size);
 DLC_API const char *dlc_engine_target(const dlc_engine *engine);
 

@@ -55,10 +55,6 @@ def test_modules_of_each_level(dlc_command, network: Path, tmp_path: Path, level
         (("--emit=engine", "--sign-key=k.pem"), "the key 'k.pem' cannot be read"),
         (("--emit=engine", "-o", "-"), "an engine is written to a file, not to standard output"),
         (("--emit=engine", "--target=cpu:apple-m1"), "is for macOS, and engines hold code for Linux; write an object file for it"),
-        (
-            ("--emit=engine", "--target=cpu,gpu:sm_90"),
-            "target 'gpu' makes no engine files and no native code; name a CPU, as cpu:haswell",
-        ),
         (("--emit=engine", "--target=cpu,"), "unknown target ''"),
         (("-o", "nowhere/m.dlce"), "there is no folder 'nowhere'"),
     ],
