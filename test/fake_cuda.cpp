@@ -201,10 +201,11 @@ EXPORT int cuMemGetInfo_v2(size_t *free, size_t *all) {
   return 0;
 }
 // The kernels of a cubin, and the bytes of their parameters: records 0x17 (of 12 bytes: index, number, offset, size from bit 18 on) of
-// the sections `.nv.info.KERNEL`. The compute capability is in bits 8 to 15 of the header's flags. 209: for another GPU.
+// the sections `.nv.info.KERNEL`. The compute capability is in bits 8 to 15 of the header's flags, up to version
+// 7 of the format (CUDA 12) in bits 0 to 7. 209: for another GPU.
 static int readCubin(const char *image, Module &module) {
   const auto *header = reinterpret_cast<const ElfHeader *>(image);
-  int chip = header->flags >> 8 & 255;
+  int chip = (header->ident[8] < 8 ? header->flags : header->flags >> 8) & 255;
   if (chip / 10 != major_ || chip % 10 > minor_)
     return 209;
   const auto *sections = reinterpret_cast<const ElfSection *>(image + header->sections);
