@@ -37,6 +37,8 @@ def gemv_tile(contraction: Contraction, facts: GpuMachine) -> GemvTile | None:
     """The tile of a contraction that memory bounds: few rows, of which none fills the GPU by itself. None for others."""
     rows, columns, rhs = contraction.rows.extent, contraction.columns, contraction.rhs
     widths = (ir.F32Type, ir.IntegerType)
+    if contraction.is_open:
+        return None
     if rows > policy().gpu.gemv_rows or not isinstance(contraction.total.type, widths) or contraction.total.type.width != 32:
         return None
     if contraction.results >= facts.threads or not contraction.starts_at_constant:
