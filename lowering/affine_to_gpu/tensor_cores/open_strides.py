@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 
 from dlc._mlir import arith, ir, memref
-from dlc.lowering.affine.ir.accesses import MemRefAccess
+from dlc.analysis.buffers import defining_op, root_of, strides_of
+from dlc.lowering.affine.ir.accesses import MemRefAccess, is_plain_view
 from dlc.lowering.affine.ir.expressions import Linear
+
+_Stride = tuple[int, tuple[int, ...]]
+"""Elements as a number times the sizes of memory along some axes."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,21 +39,75 @@ def has_open_rows(kind: ir.MemRefType) -> bool:
 def parts_of(access: MemRefAccess) -> tuple[Linear, tuple[OpenPart, ...]] | None:
     """The place of an access to memory with open rows: what it is at strides that are numbers, and the rest. None where subscripts
     are not linear."""
-    kind, known, open_parts = ir.MemRefType(access.memref.type), Linear({}), list[OpenPart]()
-    factor, axes = 1, tuple[int, ...]()
-    for axis in reversed(range(kind.rank)):
-        form = access.starts[axis]
+    return _parts(access, _row_strides(ir.MemRefType(access.memref.type)), 0)
+
+
+def parts_in_root(access: MemRefAccess) -> tuple[Linear, tuple[OpenPart, ...]] | None:
+    """The same of an access through a view, in its root, whose sizes the parts are multiplied with. None where the view does not
+    start at a known place, or its strides are no products of sizes."""
+    kind, strides = ir.MemRefType(access.memref.type), _strides(access.memref)
+    _, offset = strides_of(kind)
+    if strides is None or offset == ir.ShapedType.get_dynamic_stride_or_offset() or not is_plain_view(access.memref):
+        return None
+    return _parts(access, strides, offset)
+
+
+def _parts(access: MemRefAccess, strides: Sequence[_Stride], offset: int) -> tuple[Linear, tuple[OpenPart, ...]] | None:
+    known, open_parts = Linear({}, offset), list[OpenPart]()
+    for form, (factor, axes) in zip(access.starts, strides, strict=True):
         if form is None:
             return None
         if not axes:
             known = known.plus(form, factor)
         elif form.factors or form.constant:
             open_parts.append(OpenPart(form, factor, axes))
-        if kind.is_dynamic_dim(axis):
-            axes = (axis, *axes)
-        else:
-            factor *= kind.shape[axis]
     return known, tuple(open_parts)
+
+
+def _strides(value: ir.Value) -> list[_Stride] | None:
+    """The strides of a view of memory with open rows; None where they are no products of that memory's sizes."""
+    kind, op = ir.MemRefType(value.type), defining_op(value)
+    if value == root_of(value) or op is None:
+        return _row_strides(kind) if has_open_rows(kind) else None
+    found = _strides(op.operands[0])
+    if found is None or op.name == "memref.cast":
+        return found
+    if op.name == "memref.subview":
+        is_plain = kind.rank == len(found) and all(step == 1 for step in ir.DenseI64ArrayAttr(op.attributes["static_strides"]))
+        return found if is_plain else None
+    if op.name not in ("memref.expand_shape", "memref.collapse_shape"):
+        return None
+    groups = [
+        [ir.IntegerAttr(axis).value for axis in ir.ArrayAttr(group)] for group in ir.ArrayAttr(op.attributes["reassociation"])
+    ]
+    if op.name == "memref.expand_shape":
+        parts = [_expanded(stride, [_size(kind, axis) for axis in group]) for stride, group in zip(found, groups, strict=True)]
+        return [stride for part in parts for stride in part or ()] if None not in parts else None
+    source = ir.MemRefType(op.operands[0].type)
+    return [found[next((axis for axis in reversed(group) if _size(source, axis) != 1), group[-1])] for group in groups]
+
+
+def _row_strides(kind: ir.MemRefType) -> list[_Stride]:
+    """Those of memory with open rows."""
+    found: list[_Stride] = []
+    factor, axes = 1, tuple[int, ...]()
+    for axis in reversed(range(kind.rank)):
+        found.append((factor, axes))
+        size = _size(kind, axis)
+        factor, axes = (factor, (axis, *axes)) if size is None else (factor * size, axes)
+    return found[::-1]
+
+
+def _expanded(stride: _Stride, sizes: Sequence[int | None]) -> list[_Stride] | None:
+    """The strides of dims that one becomes; only the first may be of open size."""
+    if None in sizes[1:]:
+        return None
+    return [(stride[0] * prod(size or 1 for size in sizes[at + 1 :]), stride[1]) for at in range(len(sizes))]
+
+
+def _size(kind: ir.MemRefType, axis: int) -> int | None:
+    """The size along an axis; None where run time knows it."""
+    return None if kind.is_dynamic_dim(axis) else int(kind.shape[axis])
 
 
 def flat_open(memory: ir.Value) -> ir.Value:

@@ -13,7 +13,7 @@ from dlc.lowering.affine.ir.accesses import MemRefAccess, access_of
 from dlc.lowering.affine.ir.expressions import Linear
 from dlc.lowering.affine.ir.loops import Loop, real_ops
 from dlc.lowering.affine.ir.padding import PaddedCopy
-from dlc.lowering.affine_to_gpu.tensor_cores.open_strides import OpenPart, has_open_rows, parts_of
+from dlc.lowering.affine_to_gpu.tensor_cores.open_strides import OpenPart, has_open_rows, parts_in_root, parts_of
 
 _NUMBERS = (ir.F16Type, ir.BF16Type, ir.F32Type, ir.F64Type, ir.IntegerType)
 _WIDENED = {"arith.extf", "arith.extsi"}
@@ -95,7 +95,9 @@ def _operand(value: ir.Value, padded: Mapping[ir.Value, PaddedCopy]) -> Operand 
     if access.memref in padded and (unpadded := _unpadded(access, padded[access.memref])):
         return unpadded
     if has_open_rows(ir.MemRefType(access.memref.type)):
-        return _open_operand(access)
+        return _open_operand(access, access.memref, parts_of(access))
+    if access.distance is None and has_open_rows(ir.MemRefType(root.type)):
+        return _open_operand(access, root, parts_in_root(access))
     is_whole = is_dense(ir.MemRefType(access.memref.type))
     memref, form = (access.memref, access.distance) if is_whole else (root, access.flat)
     kind = ir.MemRefType(memref.type)
@@ -105,12 +107,12 @@ def _operand(value: ir.Value, padded: Mapping[ir.Value, PaddedCopy]) -> Operand 
     return Operand(memref, form, kind.element_type, value.owner.operation)
 
 
-def _open_operand(access: MemRefAccess) -> Operand | None:
-    """What a load of memory reads of which run time knows some sizes."""
-    kind, found = ir.MemRefType(access.memref.type), parts_of(access)
-    if found is None or not isinstance(kind.element_type, _NUMBERS) or not starts_aligned(access.root):
+def _open_operand(access: MemRefAccess, memref: ir.Value, parts: tuple[Linear, tuple[OpenPart, ...]] | None) -> Operand | None:
+    """What a load reads of `memref`, of which run time knows some sizes, at these parts of a place."""
+    element = ir.MemRefType(memref.type).element_type
+    if parts is None or not isinstance(element, _NUMBERS) or not starts_aligned(access.root):
         return None
-    return Operand(access.memref, found[0], kind.element_type, access.op, open_parts=found[1])
+    return Operand(memref, parts[0], element, access.op, open_parts=parts[1])
 
 
 def starts_aligned(root: ir.Value) -> bool:

@@ -39,6 +39,22 @@ def _check(model: onnx.ModelProto, sizes: list[Mapping[str, int]], most: int) ->
     return compiled
 
 
+def _bert_of_any_sequence(seq: int = 16) -> onnx.ModelProto:
+    """BERT in which all that was `seq` is a size of the inputs, of which one has the places of the words."""
+    model = bert.build(seq=seq, layers=1, hidden=32, heads=2, vocab=11, dynamic_batch=True)
+    graph, places = model.graph, "embeddings/integers"
+    for weight in graph.initializer:
+        values = onnx.numpy_helper.to_array(weight)
+        if values.dtype == np.int64 and values.ndim == 1 and len(values) > 2 and values[1] == seq:
+            weight.CopyFrom(onnx.numpy_helper.from_array(np.where(np.arange(len(values)) == 1, 0, values), weight.name))
+    for entry in (*graph.input, *graph.output):
+        for dim in [dim for dim in entry.type.tensor_type.shape.dim if dim.dim_value == seq]:
+            dim.dim_param = "seq"
+    graph.initializer.remove(next(weight for weight in graph.initializer if weight.name == places))
+    graph.input.append(onnx.helper.make_tensor_value_info(places, onnx.TensorProto.INT64, ["seq"]))
+    return model
+
+
 def _on_host(model: onnx.ModelProto) -> dict[str, str]:
     report = dlc.explain(model, target="gpu:sm_80").device
     assert report is not None
@@ -56,6 +72,12 @@ def test_bert_of_any_batch(gpu: FakeGpu) -> None:
     model = bert.build(seq=12, layers=1, hidden=32, heads=2, vocab=11, dynamic_batch=True)
     _check(model, [{"batch": batch} for batch in (1, 2, 3)], 2)
     assert not _on_host(model)
+
+
+def test_bert_of_any_batch_and_sequence(gpu: FakeGpu) -> None:
+    model = _bert_of_any_sequence()
+    _check(model, [{"batch": batch, "seq": seq} for batch, seq in ((1, 1), (2, 15), (1, 33))], 2)
+    assert set(_on_host(model)) <= {"kernel_5_layer_norm"}  # whose rows are split into two dims of open size
 
 
 @pytest.mark.parametrize("dynamic_batch", [False, True])
