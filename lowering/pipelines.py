@@ -218,7 +218,7 @@ PIPELINES: Mapping[str, NamedPipeline] = {
                     "affine-split-reductions",
                     "affine-demote-values",
                     "affine-accumulate-in-place",
-                    "affine-expand-buffers",
+                    "affine-expand-buffers{limit=2147483648}",
                     "affine-map-to-gpu{leave-others=true}",
                     "canonicalize",
                     "cse",

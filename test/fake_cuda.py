@@ -144,7 +144,7 @@ def _argument(kind: ir.Type, next_place: Callable[[], int], is_bare: bool) -> An
         value = np.frombuffer((ctypes.c_char * 8).from_address(next_place()), dtype, 1)[0].copy()
         return int(value) if str(kind) == "index" else value
     memref = ir.MemRefType(kind)
-    dtype = np.dtype(NUMPY_DTYPES[str(memref.element_type)])
+    dtype = np.dtype(np.int64 if isinstance(memref.element_type, ir.IndexType) else NUMPY_DTYPES[str(memref.element_type)])
 
     def word() -> int:
         return ctypes.c_int64.from_address(next_place()).value

@@ -156,7 +156,10 @@ class FunctionText(WarpgroupText):
 
     def _on_memref__reinterpret_cast(self, op: ir.Operation) -> None:
         sizes, strides = (tuple(ir.DenseI64ArrayAttr(op.attributes[f"static_{name}"])) for name in ("sizes", "strides"))
-        self.set(op, f"_strided({self.name(op.operands[0])}, {sizes!r}, {strides!r})")
+        memory, *given = (self.name(operand) for operand in op.operands)
+        at_run_time, dynamic = iter(given), ir.ShapedType.get_dynamic_size()
+        shape = ", ".join(next(at_run_time) if size == dynamic else str(size) for size in sizes)
+        self.set(op, f"_strided({memory}, ({shape},), {strides!r})")
 
     def _on_memref__cast(self, op: ir.Operation) -> None:
         self.set(op, self.name(op.operands[0]))

@@ -27,11 +27,11 @@ class ConvertContractionsToGemv(Pass):
               (the lanes of a warp that have the same columns add up by shuffles)  store to shared memory; gpu.barrier
               a thread for each column adds what the warps have, and stores relu of it }
 
-    Columns of the matrix lie side by side (k x n), so that lanes go along them by 16 bytes, where these are aligned; the threads
-    of a block split the sum, and several loads of each are on their way together. Blocks have so few columns that each
+    Columns of the matrix lie side by side (k x n), so that lanes go along them by 16 bytes, where these are aligned; the
+    threads of a block split the sum, and several loads of each are on their way together. Blocks have so few columns that each
     multiprocessor has some. Products that have a result for each thread of the GPU stay, and those whose sums lie side by side
-    are split by `affine-split-reductions`. Sums are associated anew, as any reduction may be (docs/design/0001-contracts.md).
-    Other loops of such a function become functions of their own.
+    are split by `affine-split-reductions`. Run time may know the length of the sum. Sums are associated anew, as any reduction
+    may be (docs/design/0001-contracts.md). Other loops of such a function become functions of their own.
     """
 
     def run(self, op: ir.Operation) -> None:

@@ -8,6 +8,7 @@ from functools import cached_property
 from math import gcd
 
 from dlc._mlir import affine, arith, gpu, ir, math
+from dlc.lowering.affine.ir.accesses import access_of
 from dlc.lowering.affine_to_gpu.gemv_tiles import GemvTile
 from dlc.lowering.affine_to_gpu.kernel_body import BLOCK_X, BLOCK_Y, KernelBody
 from dlc.lowering.affine_to_gpu.launches import empty_launch, load_kernel_dialects, shared_memory
@@ -64,32 +65,31 @@ class _Gemv(KernelBody):
 
     def _of_thread(self) -> list[ir.Value]:
         """Emit the positions of the sum that are the thread's."""
-        tile, count = self.tile, self.contraction.sums.extent
+        tile, sum_axis = self.tile, self.contraction.sums
         element = self.contraction.total.type
         zero = ir.IntegerAttr.get(element, 0) if isinstance(element, ir.IntegerType) else ir.FloatAttr.get(element, 0.0)
         sums = [arith.ConstantOp(element, zero).result] * (self.rows * tile.neighbours)
         _ = self._column  # before the loops
-        whole = count // (tile.parts * tile.steps)
-        if whole:
-            sums = self._loop(ir.AffineMap.get_constant(whole), [], sums, 0, tile.steps)
-        first = whole * tile.parts * tile.steps
-        if first < count:
-            map, operands = self.extents.scope.map([ir.AffineExpr.get_ceil_div(count - first - self._part, tile.parts)])
-            sums = self._loop(map, operands, sums, first, 1)
+        count, positions = sum_axis.count(self.extents), tile.parts * tile.steps
+        whole = ir.AffineExpr.get_floor_div(count, positions)
+        if sum_axis.is_open or sum_axis.extent >= positions:
+            sums = self._loop(whole, sums, ir.AffineExpr.get_constant(0), tile.steps)
+        first = whole * positions
+        if sum_axis.multiple % positions:
+            sums = self._loop(ir.AffineExpr.get_ceil_div(count - first - self._part, tile.parts), sums, first, 1)
         return sums
 
-    def _loop(
-        self, upper: ir.AffineMap, operands: Sequence[ir.Value], sums: Sequence[ir.Value], first: int, steps: int
-    ) -> list[ir.Value]:
+    def _loop(self, upper: ir.AffineExpr, sums: Sequence[ir.Value], first: ir.AffineExpr, steps: int) -> list[ir.Value]:
         """Emit a loop that takes `steps` positions of the sum in each iteration, by groups of neighbours that a row's load gives.
 
         The parts take groups in turn, from position `first` on.
         """
         part, together = self._part, self._together(steps)
-        loop = affine.AffineForOp(0, upper, upper_bound_operands=list(operands), iter_args=list(sums))
+        map, operands = self.extents.scope.map([upper])
+        loop = affine.AffineForOp(0, map, upper_bound_operands=operands, iter_args=list(sums))
         with ir.InsertionPoint(loop.body):
             number = self.extents.dim(loop.induction_variable) * (steps // together)
-            groups = [first + ((number + group) * self.tile.parts + part) * together for group in range(steps // together)]
+            groups = [((number + group) * self.tile.parts + part) * together + first for group in range(steps // together)]
             right = [self._right(group + step) for group in groups for step in range(together)]
             rows = [[value for group in groups for value in self._left(row, group, together)] for row in range(self.rows)]
             left = zip(*rows, strict=True)
@@ -130,6 +130,8 @@ class _Gemv(KernelBody):
 
     def _subscripts(self, operand: Operand, places: Sequence[tuple[Axis, ir.AffineExpr]]) -> list[ir.AffineExpr]:
         """Subscripts of an element: what a loop moves by goes to the outermost dims whose strides divide it."""
+        if operand.open_parts:
+            return self._open_subscripts(operand, places)
         strides, _ = ir.MemRefType(operand.memref.type).get_strides_and_offset()
         parts = [(operand.form.constant, ir.AffineExpr.get_constant(1))]
         for axis, position in [*places, (self.contraction.batch, self._argument(BLOCK_Y))]:
@@ -141,6 +143,16 @@ class _Gemv(KernelBody):
                 found[-1] = found[-1] + place * (factor // stride)
                 parts[number] = (factor % stride, place)
         return found
+
+    def _open_subscripts(self, operand: Operand, places: Sequence[tuple[Axis, ir.AffineExpr]]) -> list[ir.AffineExpr]:
+        """Subscripts in memory whose strides run time knows: those of the load that the operand is."""
+        given = [*places, (self.contraction.batch, self._argument(BLOCK_Y))]
+        at = {loop.iv: place for axis, position in given for loop, place in axis.places(position)}
+        forms = [form for form in access_of(operand.load).starts if form is not None]
+        return [
+            sum((place * form.of(variable) for variable, place in at.items()), ir.AffineExpr.get_constant(form.constant))
+            for form in forms
+        ]
 
     def _added(self, sums: Sequence[ir.Value], factors: Sequence[ir.Value], values: Sequence[ir.Value]) -> list[ir.Value]:
         """Emit the sums with products of each row's factor and each neighbour's value."""

@@ -37,6 +37,8 @@ def gemv_tile(contraction: Contraction, facts: GpuMachine) -> GemvTile | None:
     """The tile of a contraction that memory bounds: few rows, of which none fills the GPU by itself. None for others."""
     rows, columns, rhs = contraction.rows.extent, contraction.columns, contraction.rhs
     widths = (ir.F32Type, ir.IntegerType)
+    if not _has_known_results(contraction):
+        return None
     if rows > policy().gpu.gemv_rows or not isinstance(contraction.total.type, widths) or contraction.total.type.width != 32:
         return None
     if contraction.results >= facts.threads or not contraction.starts_at_constant:
@@ -58,6 +60,14 @@ def gemv_tile(contraction: Contraction, facts: GpuMachine) -> GemvTile | None:
     if lanes * parts < facts.warp_threads:
         return None
     return GemvTile(lanes, neighbours, parts, _steps(contraction.sums.extent // parts, neighbours * rhs.bytes))
+
+
+def _has_known_results(contraction: Contraction) -> bool:
+    """Whether run time knows the extent of the sum alone, if any, and operands are read in memory of their own."""
+    is_open = any(axis.is_open for axis in (contraction.batch, contraction.rows, contraction.columns))
+    return not is_open and all(
+        each.memref == each.load.operands[0] or not each.open_parts for each in (contraction.lhs, contraction.rhs)
+    )
 
 
 def _lanes(contraction: Contraction, neighbours: int, facts: GpuMachine) -> int | None:

@@ -36,14 +36,13 @@ class GpuPlaceCopies(Pass):
 
     A buffer that kernels touch lives on the GPU, and so do those that take its place in loops; the host has a copy of its own where
     it reads or writes one. That copy is taken again after a kernel may have written, and given back right after the host has.
-    Buffers that only the host touches stay there. Results are delivered at the end. Modules without launches stay as they are.
+    Buffers that only the host touches stay there. Results are delivered at the end. Where nothing
+    launches, inputs that lie on the GPU come to the host.
     """
 
     def run(self, op: ir.Operation) -> None:
         """Rewrite the public functions of the module `op`."""
         callees = callees_of(op)
-        if not any(callee.has_kernels for callee in callees.values()):
-            return
         for function in functions_of(op):
             is_public = "sym_visibility" not in function.attributes and _PRECOMPUTE not in function.attributes
             if len(function.regions[0].blocks) and is_public:

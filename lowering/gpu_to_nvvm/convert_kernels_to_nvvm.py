@@ -155,9 +155,10 @@ def _simt_blocks(kernel: ir.Operation, divides: bool, threads: int, facts: GpuMa
     """The same for kernels of `convert-contractions-to-simt`.
 
     Places that are found by division, and descriptors, take some registers more: where blocks are many, there is one warp less for
-    them in each part of a multiprocessor.
+    them in each part of a multiprocessor. Extents that run time knows are kept beside all that.
     """
     is_frugal = int(facts.chip.removeprefix("sm_")) >= policy().gpu.frugal_chip or not divides
+    is_frugal &= not any(isinstance(value.type, ir.IndexType) for value in kernel.regions[0].blocks[0].arguments)
     registers = policy().gpu.tile_registers if is_frugal and not _multiplies_doubles(kernel) else MOST_THREAD_REGISTERS
     blocks = facts.registers_per_multiprocessor // (registers * threads)
     has_more = divides or not all(_is_plain(value.type) for value in kernel.regions[0].blocks[0].arguments)

@@ -14,7 +14,8 @@ from dlc.targets.base import Target
 from dlc.targets.build_report import BuildReport
 from dlc.targets.code_options import CodeOptions
 from dlc.targets.cpu.emit import emit_unit
-from dlc.targets.machine import set_target, target_facts
+from dlc.targets.gpu.ptx_text import text_without_kernels
+from dlc.targets.machine import gpu_facts_of, set_target, target_facts
 from dlc.targets.model_code import ModelCode
 from dlc.targets.signature import signature_of
 
@@ -27,10 +28,11 @@ def build(
 ) -> tuple[ModelCode, BuildReport]:
     """Lower `module`, which is at stage `since` and is consumed: PTX of its kernels, and an object of all else for this machine.
 
-    The object comes first. `PassError`, or `TargetError` for a module without kernels and for options of CPUs.
+    The object comes first. A module that has no kernels runs on the host, with a text of PTX that has none. `PassError`, or
+    `TargetError` for options of CPUs.
     """
     at = positions(target.stages, target.pipelines)
-    instruments = reporting(progress)
+    instruments, facts = reporting(progress), gpu_facts_of(module.operation)
     with module.context, ir.Location.unknown():
         if at[since] < at[_KERNELS]:
             target.passes(since, _KERNELS).run(module, verify_each=False, instruments=instruments)
@@ -40,7 +42,8 @@ def build(
         if at[since] < at[_LAST]:
             target.passes(_KERNELS, _LAST).run(module, verify_each=False, instruments=instruments)
         kernels = _taken_out(module)
-        ptx = target.emit(kernels, target.forms[0], options.opt_level)
+        has_kernels = any(op.operation.name == "gpu.module" for op in kernels.body.operations)
+        ptx = target.emit(kernels, target.forms[0], options.opt_level) if has_kernels else text_without_kernels(facts)
         if options.beside:  # not before: what kernels compute is the same beside all processors
             set_target(module.operation, target_facts(options.beside))
         Pipeline([_HOST]).run(module, verify_each=False, instruments=instruments)

@@ -24,6 +24,7 @@ from dlc.targets.units import KERNEL_ATTRIBUTE
 _NO_ASSEMBLER = "registers, spills and occupancy take NVIDIA's ptxas, which is not installed: pip install 'dlc[ptxas]'"
 
 _NO_LOOPS = "it has no loops"
+_ON_HOST = "nothing of the model has a kernel for the GPU: all of it runs on the host"
 
 
 def kernels_of(module: ir.Module, facts: GpuMachine) -> Iterator[DeviceKernel]:
@@ -79,7 +80,7 @@ def report_of(
         host_functions_of(module),
         2.0 * facts.fma_per_cycle * facts.multiprocessors * rate,
         facts.memory_bytes_per_cycle * rate,
-        (*copies, *_not_fused(module), *(() if usage is not None else (_NO_ASSEMBLER,))),
+        (*copies, *_not_fused(module), *(() if kernels else (_ON_HOST,)), *(() if usage is not None else (_NO_ASSEMBLER,))),
     )
 
 

@@ -6,9 +6,15 @@ import re
 from collections.abc import Sequence
 
 from dlc.errors import TargetError
+from dlc.targets.machine import GpuMachine
 
 _HEADER = re.compile(rb"\A.*?^\.version\s+(\S+)\s*^\.target\s+(\S+)\s*^\.address_size\s+64\s*$", re.DOTALL | re.MULTILINE)
 """Comments, and what a text of PTX begins with."""
+
+
+def text_without_kernels(facts: GpuMachine) -> bytes:
+    """The header of a text for a GPU, which its driver takes as a module of nothing."""
+    return f".version {facts.ptx // 10}.{facts.ptx % 10}\n.target {facts.chip}\n.address_size 64\n".encode()
 
 
 def one_text(texts: Sequence[bytes]) -> bytes:

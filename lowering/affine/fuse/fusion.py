@@ -46,7 +46,7 @@ def fusion_of(a: Band, b: Band) -> Fusion | Refusal:
     both = holds_contraction(a) and holds_contraction(b)
     if len(legal) == len(a.loops) == len(b.loops) and not both:
         return Fusion(tuple(legal))
-    if is_for_gpu(a.top) and any(_is_for_tensor_cores(band) or _is_static_product(band) for band in (a, b)):
+    if is_for_gpu(a.top) and any(_is_for_tensor_cores(band) or _is_product(band) for band in (a, b)):
         return Refusal("kernels of a GPU take all loops of a product of matrices together")
     kept: list[tuple[Loop, Loop]] = []
     reason = "two contractions on one register tile would spill" if both else ""
@@ -88,12 +88,12 @@ def _is_for_tensor_cores(band: Band) -> bool:
     return False
 
 
-def _is_static_product(band: Band) -> bool:
-    """Whether the nest multiplies matrices, or a matrix and a vector, of floats and of sizes that are known."""
+def _is_product(band: Band) -> bool:
+    """Whether the nest multiplies matrices, or a matrix and a vector, of floats."""
     loops = [normalized(op) for op in nested_ops(band.top) if op.name == "affine.for"]
     kinds = {load.results[0].type for loads in _multiplied(band) for load in loads}
     is_float = any(isinstance(kind, ir.FloatType) for kind in kinds)
-    return is_float and all(loop is not None and loop.extent for loop in loops) and holds_contraction(band)
+    return is_float and all(loop is not None and loop.extent != 0 for loop in loops) and holds_contraction(band)
 
 
 def _multiplied(band: Band) -> Iterator[list[ir.Operation]]:

@@ -27,10 +27,11 @@ class ConvertContractionsToSimt(Pass):
             gpu.module @f_kernel { gpu.func @f_kernel { nvgpu.device_async_copy ...  affine.for %t iter_args(...) {
               gpu.barrier  vector.load ...  math.fma ... }  relu and stores } }
 
-    Loops are parallel (`dlc.parallel`), their sizes constant; several loops make one dim of the product (convolution as implicit
-    GEMM). Panels of both operands come to shared memory in stages by `cp.async`, whichever way they lie in memory, and threads read
-    them 16 bytes at a time. The tile is that of least cost on the GPU that the module's `dlc.gpu` describes. Products of few
-    rows or columns stay, as do those on GPUs without `cp.async`; what tensor cores take is gone before
+    Loops are parallel (`dlc.parallel`); several loops make one dim of the product (convolution as implicit GEMM), and of one of
+    these run time may know the extent: as many blocks are launched as it takes, and edges are masked. Panels of both operands come
+    to shared memory in stages by `cp.async`, whichever way they lie in memory, and threads read them 16 bytes at a time. The tile
+    is that of least cost on the GPU that the module's `dlc.gpu` describes. Products of few rows or columns stay, as do those on
+    GPUs without `cp.async`; what tensor cores take is gone before
     (`convert-contractions-to-mma`). Other loops of such a function become functions of their own, for `affine-map-to-gpu`."""
 
     def run(self, op: ir.Operation) -> None:

@@ -16,7 +16,8 @@ from dlc.lowering.affine_to_gpu.tensor_cores.contraction_kernels import Contract
 from dlc.lowering.affine_to_gpu.tensor_cores.contractions import Contraction
 from dlc.lowering.affine_to_gpu.tensor_cores.epilogues import Epilogue
 from dlc.lowering.affine_to_gpu.tensor_cores.fragments import element_of
-from dlc.lowering.affine_to_gpu.tensor_cores.shared_copies import PanelCopy, end_group, flat
+from dlc.lowering.affine_to_gpu.tensor_cores.shared_addresses import flat
+from dlc.lowering.affine_to_gpu.tensor_cores.shared_copies import PanelCopy, end_group
 from dlc.targets.machine import VECTOR_BYTES, GpuMachine
 
 
@@ -80,6 +81,7 @@ class SimtKernel(ContractionKernel):
                 first,
                 self._batch,
                 self.facts,
+                panel.operand.open_strides(),
             )
             for panel, target, first in zip(panels, targets, self._block, strict=True)
         ]
@@ -92,7 +94,7 @@ class SimtKernel(ContractionKernel):
         stages = self.tile.stages
         self._wait()
         ahead = number + (stages - 1)
-        is_whole = self.contraction.sums.extent % self.tile.depth == 0
+        is_whole = self.contraction.sums.multiple % self.tile.depth == 0
         with self.extents.when([(self._steps - 1 - ahead, False)]):
             for copy in copies:
                 copy.start(ahead, ir.AffineExpr.get_mod(ahead, stages), is_whole)

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from dlc._mlir import arith, ir
+from dlc.lowering.affine_to_gpu.extents import constant_of
 from dlc.lowering.affine_to_gpu.tensor_cores.contractions import Axis
 from dlc.lowering.affine_to_gpu.tensor_cores.operands import Operand
 from dlc.lowering.affine_to_gpu.tensor_cores.shared_copies import Panel, PanelCopy
@@ -93,12 +94,12 @@ class SimtCopy(PanelCopy):
         panel = self.panel
         position, total = self.first + column, tile * panel.depth + row
         places = {loop.iv: place for loop, place in panel.axis.places(position)}
-        own, beside = self._distance(places), self._distance(self.batch) + panel.operand.form.constant
+        own, beside = self._distance(places), self._distance(self.batch) + self._constant()
         along = self._along_sums(self.extents.value(total))
-        exists = None if panel.axis.extent % panel.side == 0 else self._below(self.extents.value(position), panel.axis.extent)
+        exists = None if panel.axis.multiple % panel.side == 0 else self._below(self.extents.value(position), panel.axis)
         start = self._where(exists, self.extents.value(own))
         if not is_inside:
-            follows = self._below(self.extents.value(total), panel.sums.extent)
+            follows = self._below(self.extents.value(total), panel.sums)
             along = self._where(follows, along)
             exists = follows if exists is None else arith.andi(exists, follows)
         return arith.addi(arith.addi(self.extents.value(beside), start), along), exists
@@ -108,7 +109,23 @@ class SimtCopy(PanelCopy):
         found = ir.AffineExpr.get_constant(0)
         for variable, place in places.items():
             found = found + place * self.panel.operand.form.factors.get(variable, 0)
+        for part, stride in zip(self.panel.operand.open_parts, self.strides, strict=True):
+            steps = ir.AffineExpr.get_constant(0)
+            for variable, place in places.items():
+                steps = steps + place * part.form.of(variable)
+            found = found + self._times(steps, stride)
         return found
+
+    def _constant(self) -> ir.AffineExpr:
+        """Elements to where the operand is in the first iteration of all loops."""
+        found = ir.AffineExpr.get_constant(self.panel.operand.form.constant)
+        for part, stride in zip(self.panel.operand.open_parts, self.strides, strict=True):
+            found = found + self._times(ir.AffineExpr.get_constant(part.form.constant), stride)
+        return found
+
+    def _times(self, steps: ir.AffineExpr, stride: ir.Value) -> ir.AffineExpr:
+        """Emit `steps` times a stride."""
+        return steps if constant_of(steps) == 0 else self.extents.dim(arith.muli(self.extents.value(steps), stride))
 
     def _along_sums(self, total: ir.Value) -> ir.Value:
         """Emit the elements from the first product's to that of number `total`, by quotients of 32 bits."""
@@ -116,6 +133,8 @@ class SimtCopy(PanelCopy):
         stride = panel.sums.stride(panel.operand)
         if stride is not None:
             return arith.muli(total, _index(stride))
+        if len(panel.sums.loops) == 1:
+            return self.extents.value(self._distance({panel.sums.loops[0].iv: self.extents.dim(total)}))
         word = ir.IntegerType.get_signless(32)
         number = arith.index_cast(word, total)
         for at, loop in reversed(list(enumerate(panel.sums.loops))):
@@ -126,9 +145,9 @@ class SimtCopy(PanelCopy):
             found = arith.addi(found, distance)
         return found
 
-    @staticmethod
-    def _below(place: ir.Value, end: int) -> ir.Value:
-        return arith.cmpi(arith.CmpIPredicate.slt, place, _index(end))
+    def _below(self, place: ir.Value, axis: Axis) -> ir.Value:
+        """Emit whether an axis has a position."""
+        return arith.cmpi(arith.CmpIPredicate.slt, place, self._count(axis.count(self.extents)))
 
     @staticmethod
     def _where(holds: ir.Value | None, distance: ir.Value) -> ir.Value:

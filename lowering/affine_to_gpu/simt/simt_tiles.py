@@ -141,7 +141,7 @@ class _Costs:
         """Blocks that a multiprocessor holds at a time; 0 for what is too large."""
         element, shared = self.contraction.lhs.bytes, shared_bytes(tile, panels)
         registers = tile.registers(element) + policy().gpu.simt_registers
-        if element == REGISTER_BYTES:  # `convert-kernels-to-nvvm` has `ptxas` keep to that
+        if element == REGISTER_BYTES and not self.contraction.is_open:  # `convert-kernels-to-nvvm` has `ptxas` keep to that
             registers = min(registers, policy().gpu.tile_registers)
         fits = registers <= MOST_THREAD_REGISTERS and shared <= self.facts.most_shared_bytes
         return resident_blocks(tile.threads, registers, shared, self.facts) if fits else 0

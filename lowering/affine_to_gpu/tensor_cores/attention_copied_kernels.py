@@ -18,7 +18,8 @@ from dlc.lowering.affine_to_gpu.launches import dynamic_shared_memory, shared_me
 from dlc.lowering.affine_to_gpu.tensor_cores.attention_kernels import PanelAttention
 from dlc.lowering.affine_to_gpu.tensor_cores.attention_rows import RowState, Weighted
 from dlc.lowering.affine_to_gpu.tensor_cores.contractions import Contraction
-from dlc.lowering.affine_to_gpu.tensor_cores.shared_copies import Panel, PanelCopy, end_group, flat, wait_for_groups
+from dlc.lowering.affine_to_gpu.tensor_cores.shared_addresses import flat
+from dlc.lowering.affine_to_gpu.tensor_cores.shared_copies import Panel, PanelCopy, end_group, wait_for_groups
 
 
 @dataclass(frozen=True, eq=False)

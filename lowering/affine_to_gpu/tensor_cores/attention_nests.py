@@ -63,7 +63,7 @@ def attention_of(softmax: Softmax, block: ir.Block) -> Attention:
     """The attention that `softmax` belongs to, in the `block` of a function. Raises NotFused."""
     writer, reader = _neighbours(softmax, block)
     scores, values = contraction_of(writer), contraction_of(reader, lhs=softmax.scores)
-    if scores is None or values is None or values.lhs.memref != softmax.scores:
+    if scores is None or values is None or scores.is_open or values.is_open or values.lhs.memref != softmax.scores:
         raise NotFused("scores are not made, or not used, by sums of products of static sizes in memory without gaps")
     _require_types(scores, values)
     _require_order(softmax, scores, values, block)

@@ -21,7 +21,7 @@ from dlc.lowering.affine_to_gpu.tensor_cores.epilogues import Epilogue
 from dlc.lowering.affine_to_gpu.tensor_cores.fragments import element_of
 from dlc.lowering.affine_to_gpu.tensor_cores.online_softmax import Exponentials, larger, next_top, of_row
 from dlc.lowering.affine_to_gpu.tensor_cores.operands import Operand
-from dlc.lowering.affine_to_gpu.tensor_cores.shared_copies import flat
+from dlc.lowering.affine_to_gpu.tensor_cores.shared_addresses import flat
 
 
 @dataclass(eq=False)

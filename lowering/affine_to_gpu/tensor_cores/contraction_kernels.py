@@ -10,8 +10,10 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from dlc._mlir import affine, arith, ir
+from dlc.lowering.affine_to_gpu.extents import Extents, constant_of
 from dlc.lowering.affine_to_gpu.kernel_body import BLOCK_X, BLOCK_Y, BLOCK_Z, KernelBody
 from dlc.lowering.affine_to_gpu.launches import empty_launch, load_kernel_dialects
 from dlc.lowering.affine_to_gpu.tensor_cores.contractions import Contraction
@@ -28,10 +30,28 @@ def launch_kernel(
     `shared_bytes` of shared memory are dynamic.
     """
     load_kernel_dialects()
-    sizes = [arith.constant(ir.IndexType.get(), size) for size in (*grid_of(contraction, tile), threads, 1, 1)]
+    threads_of_block = [arith.constant(ir.IndexType.get(), size) for size in (threads, 1, 1)]
+    sizes = [*_blocks(contraction, tile), *threads_of_block]
     body = empty_launch(sizes, shared_bytes)
     with ir.InsertionPoint(list(body.operations)[-1]):
         kernel(body).emit()
+
+
+def _blocks(contraction: Contraction, tile: Tile) -> list[ir.Value]:
+    """Emit the sizes of the grid; that of a contraction whose extents run time knows has one dim, which takes the most blocks."""
+    if not contraction.is_open:
+        return [arith.constant(ir.IndexType.get(), size) for size in grid_of(contraction, tile)]
+    extents = Extents()
+    columns, rows, batch = (extents.value(count) for count in _open_grid_of(contraction, tile, extents))
+    one = arith.constant(ir.IndexType.get(), 1)
+    return [arith.muli(arith.muli(columns, rows), batch), one, one]
+
+
+def _open_grid_of(contraction: Contraction, tile: Tile, extents: Extents) -> tuple[ir.AffineExpr, ir.AffineExpr, ir.AffineExpr]:
+    """Blocks along columns, rows and the batch, of extents that run time knows."""
+    columns, rows = contraction.columns.count(extents), contraction.rows.count(extents)
+    ceil_div = ir.AffineExpr.get_ceil_div
+    return ceil_div(columns, tile.columns), ceil_div(rows, tile.rows), contraction.batch.count(extents)
 
 
 @dataclass(eq=False)
@@ -72,16 +92,37 @@ class ContractionKernel(KernelBody, ABC):
     @property
     def _block(self) -> tuple[ir.AffineExpr, ir.AffineExpr]:
         """The block's first row and column."""
+        if self.contraction.is_open:
+            across, down, _ = self._open_place
+            return down * self.tile.rows, across * self.tile.columns
         return self._argument(BLOCK_Y) * self.tile.rows, self._argument(BLOCK_X) * self.tile.columns
 
     @property
     def _batch(self) -> dict[ir.Value, ir.AffineExpr]:
-        return {loop.iv: place for loop, place in self.contraction.batch.places(self._argument(BLOCK_Z))}
+        number = self._open_place[2] if self.contraction.is_open else self._argument(BLOCK_Z)
+        return {loop.iv: place for loop, place in self.contraction.batch.places(number)}
+
+    @cached_property
+    def _open_place(self) -> tuple[ir.AffineExpr, ir.AffineExpr, ir.AffineExpr]:
+        """The block's number along columns, rows and the batch, of a grid of one dim; first asked for at the begin of the body."""
+        columns, rows, _ = _open_grid_of(self.contraction, self.tile, self.extents)
+        number, across = self._divided(self._argument(BLOCK_X), columns)
+        number, down = self._divided(number, rows)
+        return across, down, number
+
+    def _divided(self, number: ir.AffineExpr, count: ir.AffineExpr) -> tuple[ir.AffineExpr, ir.AffineExpr]:
+        """Emit the quotient and the rest."""
+        if constant_of(count) is not None:
+            return ir.AffineExpr.get_floor_div(number, count), ir.AffineExpr.get_mod(number, count)
+        word = ir.IntegerType.get_signless(32)  # blocks are counted in these
+        pair = [arith.index_cast(word, self.extents.value(one)) for one in (number, count)]
+        found = [arith.index_castui(ir.IndexType.get(), one) for one in (arith.divui(*pair), arith.remui(*pair))]
+        return self.extents.dim(found[0]), self.extents.dim(found[1])
 
     def _first_tiles(self, copies: Sequence[PanelCopy]) -> None:
         """Emit the copies of what the first steps multiply, a group each."""
         ahead = self.tile.stages - 1
-        is_inside = ahead * self.tile.depth <= self.contraction.sums.extent
+        is_inside = not self.contraction.sums.is_open and ahead * self.tile.depth <= self.contraction.sums.extent
         loop = affine.AffineForOp(0, ahead)
         with ir.InsertionPoint(loop.body):
             tile = self.extents.dim(loop.induction_variable)
@@ -95,16 +136,21 @@ class ContractionKernel(KernelBody, ABC):
 
     def _sums(self, copies: Sequence[PanelCopy], starts: Sequence[ir.Value]) -> list[ir.Value]:
         """Emit the loop over tiles of the sum; what `starts` comes to."""
-        loop = affine.AffineForOp(0, self._steps, iter_args=starts)
+        loop = self._loop_of_steps(starts)
         with ir.InsertionPoint(loop.body):
             sums = self._step(self.extents.dim(loop.induction_variable), copies, list(loop.inner_iter_args))
             affine.AffineYieldOp(sums)
         return list(loop.results)
 
+    def _loop_of_steps(self, starts: Sequence[ir.Value] = ()) -> affine.AffineForOp:
+        """Emit a loop over tiles of the sum, of which each hands sums on to the next."""
+        map, operands = self.extents.scope.map([self._steps])
+        return affine.AffineForOp(0, map, upper_bound_operands=operands, iter_args=list(starts))
+
     @property
-    def _steps(self) -> int:
+    def _steps(self) -> ir.AffineExpr:
         """Tiles of the sum."""
-        return -(-self.contraction.sums.extent // self.tile.depth)
+        return ir.AffineExpr.get_ceil_div(self.contraction.sums.count(self.extents), self.tile.depth)
 
     @property
     def _start(self) -> ir.Attribute:

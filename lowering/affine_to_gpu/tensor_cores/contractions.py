@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from math import prod
+from math import gcd, prod
 
 from dlc._mlir import ir
-from dlc.analysis.buffers import root_of, written_roots
-from dlc.lowering.affine.ir.accesses import access_of
+from dlc.analysis.buffers import defining_op, root_of, written_roots
+from dlc.lowering.affine.ir.accesses import MemRefAccess, access_of
+from dlc.lowering.affine.ir.affine_builder import substitute
 from dlc.lowering.affine.ir.expressions import Linear
-from dlc.lowering.affine.ir.loops import Loop, normalized, real_ops
+from dlc.lowering.affine.ir.loops import Bound, Loop, normalized, real_ops
 from dlc.lowering.affine.ir.padding import PaddedCopy
 from dlc.lowering.affine.ir.reductions import chain_of
+from dlc.lowering.affine_to_gpu.extents import Extents
+from dlc.lowering.affine_to_gpu.tensor_cores.open_strides import has_open_rows, parts_of
 from dlc.lowering.affine_to_gpu.tensor_cores.operands import Operand, is_result_of, operands_of
 
 _SUMS = {"arith.addf", "arith.addi"}
@@ -22,22 +25,43 @@ _ELEMENTWISE = ("arith.", "math.", "affine.load", "affine.store", "affine.apply"
 
 @dataclass(frozen=True, eq=False)
 class Axis:
-    """Loops as one dim of a matrix product, the last of them innermost: a position is the number of their iteration."""
+    """Loops as one dim of a matrix product, the last of them innermost: a position is the number of their iteration.
+
+    Of the first one, run time may know how many iterations it has: the axis is open then.
+    """
 
     loops: tuple[Loop, ...]
 
     @cached_property
     def extent(self) -> int:
-        """Positions."""
-        return prod(loop.extent or 0 for loop in self.loops)
+        """Positions; of an open axis as many as are likely."""
+        return prod(_likely_extent(loop) for loop in self.loops)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether run time knows how many positions there are."""
+        return any(loop.extent is None for loop in self.loops)
+
+    @cached_property
+    def multiple(self) -> int:
+        """What the positions are known to be a multiple of."""
+        return prod(loop.upper.known.multiple if loop.extent is None else loop.extent for loop in self.loops)
+
+    def count(self, extents: Extents) -> ir.AffineExpr:
+        """The positions as an expression."""
+        if not self.is_open:
+            return ir.AffineExpr.get_constant(self.extent)
+        first, *others = self.loops
+        map, given = first.upper.map, [extents.dim(value) for value in first.upper.operands]
+        return substitute(map.results[0], given[: map.n_dims], given[map.n_dims :]) * prod(loop.extent or 1 for loop in others)
 
     def run(self, operand: Operand) -> int:
         """How many neighbours along the axis lie side by side in memory, from each multiple of it on."""
         run = 1
         for loop in reversed(self.loops):
-            if operand.factor(loop) != run:
+            if operand.factor(loop) != run or operand.is_open_along(loop):
                 break
-            run *= loop.extent or 1
+            run *= loop.upper.known.multiple if loop.extent is None else loop.extent
         return run
 
     def aligned(self, operand: Operand, count: int) -> bool:
@@ -45,11 +69,14 @@ class Axis:
         run = self.run(operand)
         inside = {loop.iv for loop in self.loops if operand.factor(loop) and operand.factor(loop) < run}
         others = [factor for value, factor in operand.form.factors.items() if value not in inside]
+        others += [part.factor * gcd(part.form.constant, *part.form.factors.values()) for part in operand.open_parts]
         return run % count == 0 and all(number % count == 0 for number in (operand.form.constant, *others))
 
     def stride(self, operand: Operand) -> int | None:
         """Elements from each position to the next; None where they are not equally far apart, or there is one position."""
         loops = [loop for loop in reversed(self.loops) if loop.extent != 1]
+        if any(operand.is_open_along(loop) for loop in loops):
+            return None
         stride = expected = operand.factor(loops[0]) if loops else 0
         for loop in loops:
             if operand.factor(loop) != expected:
@@ -59,7 +86,7 @@ class Axis:
 
     def is_cut_by(self, length: int) -> bool:
         """Whether so many neighbours from each multiple of `length` on differ in the innermost loop alone, and none is too many."""
-        return bool(self.loops) and (self.loops[-1].extent or 0) % length == 0
+        return bool(self.loops) and Axis(self.loops[-1:]).multiple % length == 0
 
     def places(self, position: ir.AffineExpr) -> Iterator[tuple[Loop, ir.AffineExpr]]:
         """Each loop with its iteration at a position."""
@@ -88,6 +115,11 @@ class Contraction:
     epilogue: tuple[ir.Operation, ...]
 
     @property
+    def is_open(self) -> bool:
+        """Whether run time knows some of the extents."""
+        return any(axis.is_open for axis in (self.batch, self.rows, self.columns, self.sums))
+
+    @property
     def starts_at_constant(self) -> bool:
         """Whether all sums start at one number."""
         return not isinstance(self.start.owner, ir.Block) and self.start.owner.name == "arith.constant"
@@ -107,7 +139,8 @@ class Contraction:
         total = 0
         for operand, axis in ((self.lhs, self.rows), (self.rhs, self.columns)):
             used = self.batch.extent * axis.extent * self.sums.extent
-            total += min(used, prod(ir.MemRefType(operand.memref.type).shape)) * operand.bytes
+            kind = ir.MemRefType(operand.memref.type)
+            total += (min(used, prod(kind.shape)) if kind.has_static_shape else used) * operand.bytes
         return total
 
     @property
@@ -124,10 +157,11 @@ class Contraction:
 def contraction_of(
     op: ir.Operation, lhs: ir.Value | None = None, padded: Mapping[ir.Value, PaddedCopy] | None = None
 ) -> Contraction | None:
-    """The contraction that the loop nest `op` is; None for other nests, dynamic sizes, and memory with gaps.
+    """The contraction that the loop nest `op` is; None for other nests, and memory with gaps.
 
-    Its parallel loops are marked `dlc.parallel`. Where the memory `lhs` is given, the left operand is read there, and its elements
-    may have another type than those of the right one. What is read of a copy that `padded` knows is read where it is a copy of.
+    Its parallel loops are marked `dlc.parallel`. Run time may know the extent of one loop of each axis (`Contraction.is_open`).
+    Where the memory `lhs` is given, the left operand is read there, and its elements may have another type than those of the right
+    one. What is read of a copy that `padded` knows is read where it is a copy of.
     """
     band = list(parallel_band(op))
     inside = real_ops(band[-1].body) if band else []
@@ -135,7 +169,8 @@ def contraction_of(
     chain = chain_of(loops[0]) if len(loops) == 1 else None
     if chain is None or len(chain.combiners) != 1 or chain.combiners[0].name not in _SUMS:
         return None
-    if not all(loop.extent for loop in (*band, *chain.loops)):
+    variables = {loop.iv for loop in (*band, *chain.loops)}
+    if not all(_is_of_host(loop, variables) for loop in (*band, *chain.loops)):
         return None
     operands = operands_of(chain.combiners[0], chain.body, padded or {})
     at = inside.index(loops[0])
@@ -146,8 +181,7 @@ def contraction_of(
         return None
     if lhs is not None and operands[0].memref != lhs:
         operands = operands[::-1]
-    variables = {loop.iv for loop in (*band, *chain.loops)}
-    if any(operand.form.factors.keys() - variables for operand in operands) or _reads_others(rest, variables):
+    if any(operand.variables - variables for operand in operands) or _reads_others(rest, variables):
         return None
     (start,) = chain.loops[0].inits
     found = _arranged(op, band, chain.loops, operands, start, loops[0].results[0], rest[:at], rest[at:], lhs is None)
@@ -198,19 +232,20 @@ def _arranged(
     stores = [access_of(inner) for inner in epilogue if inner.name == "affine.store"]
     if not stores:
         return None
-    dense = _unit_loop(band, stores[0].distance)
+    dense = _unit_loop(band, _place_of(stores[0]))
     lhs, rhs = operands
-    if is_symmetric and dense is not None and lhs.factor(dense) and not rhs.factor(dense):
+    if is_symmetric and dense is not None and lhs.moves_along(dense) and not rhs.moves_along(dense):
         lhs, rhs = rhs, lhs
-    rows = [loop for loop in band if lhs.factor(loop) and not rhs.factor(loop)]
-    columns = [loop for loop in band if rhs.factor(loop) and not lhs.factor(loop)]
+    rows = [loop for loop in band if lhs.moves_along(loop) and not rhs.moves_along(loop)]
+    columns = [loop for loop in band if rhs.moves_along(loop) and not lhs.moves_along(loop)]
     batch = [loop for loop in band if loop not in rows and loop not in columns]
     if dense in columns:
         columns = [*(loop for loop in columns if loop != dense), dense]
     sums = _widest(chain, lhs, rhs)
-    return Contraction(
-        op, Axis(tuple(batch)), Axis(tuple(rows)), Axis(tuple(columns)), sums, lhs, rhs, start, total, before, epilogue
-    )
+    outer, down, across = _axis_of(batch), _axis_of(rows), _axis_of(columns)
+    if outer is None or down is None or across is None or sums is None:
+        return None
+    return Contraction(op, outer, down, across, sums, lhs, rhs, start, total, before, epilogue)
 
 
 def _unit_loop(band: Sequence[Loop], form: Linear | None) -> Loop | None:
@@ -219,7 +254,37 @@ def _unit_loop(band: Sequence[Loop], form: Linear | None) -> Loop | None:
     return found[-1] if found else None
 
 
-def _widest(chain: Sequence[Loop], lhs: Operand, rhs: Operand) -> Axis:
+def _place_of(access: MemRefAccess) -> Linear | None:
+    """The part of an access's place whose strides are numbers."""
+    if not has_open_rows(ir.MemRefType(access.memref.type)):
+        return access.distance
+    found = parts_of(access)
+    return None if found is None else found[0]
+
+
+def _axis_of(loops: Sequence[Loop]) -> Axis | None:
+    """The loops as an axis, the open one first; None where that would be the innermost of several, or one of two such."""
+    if len(loops) > 1 and (loops[-1].extent is None or sum(loop.extent is None for loop in loops) > 1):
+        return None
+    return Axis(tuple(sorted(loops, key=lambda loop: loop.extent is not None)))
+
+
+def _widest(chain: Sequence[Loop], lhs: Operand, rhs: Operand) -> Axis | None:
     """The loops of a sum in the order in which most of what is read lies side by side."""
-    orders = [Axis((*(loop for loop in chain if loop != last), last)) for last in reversed(chain)]
-    return max(orders, key=lambda axis: axis.run(lhs) + axis.run(rhs))
+    orders = [_axis_of((*(loop for loop in chain if loop != last), last)) for last in reversed(chain)]
+    found = [axis for axis in orders if axis]
+    return max(found, key=lambda axis: axis.run(lhs) + axis.run(rhs)) if found else None
+
+
+def _is_of_host(loop: Loop, variables: set[ir.Value]) -> bool:
+    """Whether the extent is a number above zero, or one that the host knows before the loops with these variables."""
+    return loop.extent != 0 and not variables.intersection(loop.upper.operands)
+
+
+def _likely_extent(loop: Loop) -> int:
+    """The iterations of a loop; where dims of tensors became one, as many as these are likely to have together."""
+    bound = loop.upper
+    source = defining_op(bound.operands[0]) if len(bound.operands) == 1 else None
+    if loop.extent is not None or source is None or source.name != "arith.muli" or str(bound.map.results[0]) != "s0":
+        return loop.likely_extent
+    return prod(_likely_extent(replace(loop, upper=Bound.symbol(factor))) for factor in source.operands)

@@ -34,13 +34,13 @@ class ConvertContractionsToMma(Pass):
               gpu.barrier  nvgpu.ldmatrix ...  nvgpu.mma.sync ... }  relu and stores } }
 
     Operands are f16, bf16 or signed bytes, sums f32 or i32; f32 is rounded to tf32 only where that is asked for, here or by the
-    module's `dl.precision`. Loops are parallel (`dlc.parallel`), their sizes constant; several loops make one dim of the
-    product (convolution as implicit GEMM). Panels of both operands go through shared memory in stages, by `cp.async` where
-    neighbours allow 4 bytes at least, else through registers; those of `wgmma` by TMA where a tensor map describes both operands.
-    A local copy of an image with zeros around it is read where it is a copy of, and goes. Instruction, tiles and stages are those
-    of least cost on the GPU that the module's `dlc.gpu` describes: `wgmma` (from sm_90 on) reads both operands in shared memory,
-    `mma.sync` by `ldmatrix`. Where none beats a kernel without tensor cores, the loops stay. Other loops of such a function become
-    functions of their own, which `affine-map-to-gpu` maps."""
+    module's `dl.precision`. Loops are parallel (`dlc.parallel`); several loops make one dim of the product (convolution as implicit
+    GEMM), and of one of these run time may know the extent, whose edges are masked (by `mma.sync`). Panels of both operands go
+    through shared memory in stages, by `cp.async` where neighbours allow 4 bytes at least, else through registers; those of `wgmma`
+    by TMA where a tensor map describes both operands. A local copy of an image with zeros around it is read where it is a copy of,
+    and goes. Instruction, tiles and stages are those of least cost on the GPU that the module's `dlc.gpu` describes: `wgmma` (from
+    sm_90 on) reads both operands in shared memory, `mma.sync` by `ldmatrix`. Where none beats a kernel without tensor cores, the
+    loops stay. Other loops of such a function become functions of their own, which `affine-map-to-gpu` maps."""
 
     tf32: bool = option(False, "round f32 operands to tf32, whatever dl.precision says")
 

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import gcd
 
 from dlc._mlir import ir
-from dlc.analysis.buffers import is_allocation, root_of
 from dlc.lowering.affine.ir.accesses import MemRefAccess, access_of
 from dlc.lowering.affine.ir.affine_builder import substitute
 from dlc.lowering.affine_to_gpu.extents import Extents
-from dlc.lowering.affine_to_gpu.tensor_cores.contractions import Contraction
+from dlc.lowering.affine_to_gpu.tensor_cores.contractions import Axis, Contraction
 from dlc.lowering.affine_to_gpu.tensor_cores.fragments import element_of
-from dlc.lowering.affine_to_gpu.tensor_cores.operands import is_dense
+from dlc.lowering.affine_to_gpu.tensor_cores.open_strides import has_open_rows, parts_of
+from dlc.lowering.affine_to_gpu.tensor_cores.operands import is_dense, starts_aligned
 from dlc.lowering.outlining import clone_replacing
 from dlc.lowering.policy import policy
 from dlc.targets.machine import VECTOR_BYTES
@@ -70,7 +71,7 @@ class Epilogue:
     ) -> Iterator[tuple[list[ir.AffineExpr], Sequence[ir.Value]]]:
         """Neighbours that are taken at once: those of the innermost loop, as many as its iterations are a multiple of."""
         loops, count = self.contraction.columns.loops, len(sums)
-        while count > 1 and not (loops and (loops[-1].extent or 1) % count == 0):
+        while count > 1 and not (loops and Axis(loops[-1:]).multiple % count == 0):
             count //= 2
         for start in range(0, len(sums), count):
             yield [column + place for place in range(start, start + count)], sums[start : start + count]
@@ -82,21 +83,21 @@ class Epilogue:
             (self.contraction.rows, part.row, self.sides[0]),
             (self.contraction.columns, part.columns[-1], self.sides[1]),
         ):
-            checks += [] if axis.extent % side == 0 else [(axis.extent - 1 - place, False)]
+            checks += [] if axis.multiple % side == 0 else [(axis.count(self.extents) - 1 - place, False)]
         return checks
 
     def _inside(self, part: _Part) -> _Part:
         """The part, or the last one along an axis where it lies behind its end."""
         row, columns = part.row, part.columns
-        if self.contraction.rows.extent % self.sides[0]:
-            row = self._at_most(row, self.contraction.rows.extent - 1)
-        if self.contraction.columns.extent % self.sides[1]:
-            first = self._at_most(columns[0], self.contraction.columns.extent - len(columns))
+        if self.contraction.rows.multiple % self.sides[0]:
+            row = self._at_most(row, self.contraction.rows.count(self.extents) - 1)
+        if self.contraction.columns.multiple % self.sides[1]:
+            first = self._at_most(columns[0], self.contraction.columns.count(self.extents) - len(columns))
             columns = [first + place for place in range(len(columns))]
         return _Part(row, columns, part.sums)
 
-    def _at_most(self, place: ir.AffineExpr, last: int) -> ir.AffineExpr:
-        return self.extents.dim(self.extents.least([place, ir.AffineExpr.get_constant(last)]))
+    def _at_most(self, place: ir.AffineExpr, last: ir.AffineExpr) -> ir.AffineExpr:
+        return self.extents.dim(self.extents.least([place, last]))
 
     def _body(
         self, row: ir.AffineExpr, columns: Sequence[ir.AffineExpr], sums: Sequence[ir.Value]
@@ -203,13 +204,16 @@ class Epilogue:
 
     def _neighbour_step(self, access: MemRefAccess, count: int) -> int | None:
         """Elements between what `count` neighbours touch: 0, 1 from a multiple of `count` on; None for all else."""
-        innermost, form = self.contraction.columns.loops[-1], access.distance
-        kind = ir.MemRefType(access.memref.type)
-        root = root_of(access.memref)
-        if form is None or not is_dense(kind) or not (isinstance(root, ir.BlockArgument) or is_allocation(root)):
+        innermost, kind = self.contraction.columns.loops[-1], ir.MemRefType(access.memref.type)
+        found = parts_of(access) if has_open_rows(kind) else None
+        form, open_parts = found or (access.distance, ())
+        is_whole = is_dense(kind) or found is not None
+        is_open_along = any(part.form.of(innermost.iv) for part in open_parts)
+        if form is None or not is_whole or is_open_along or not starts_aligned(access.root):
             return None
         step = form.factors.get(innermost.iv, 0)
         others = [factor for value, factor in form.factors.items() if value != innermost.iv]
+        others += [part.factor * gcd(part.form.constant, *part.form.factors.values()) for part in open_parts]
         width = int(kind.element_type.width)
         fits = 8 <= width <= 8 * VECTOR_BYTES // count and all(number % count == 0 for number in (form.constant, *others))
         return step if step == 0 or (step == 1 and fits) else None

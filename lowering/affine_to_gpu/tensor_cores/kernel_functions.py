@@ -33,12 +33,12 @@ def is_free(function: ir.Operation) -> bool:
 
 
 def contractions_in(op: ir.Operation) -> Iterator[Contraction]:
-    """Those of the free functions of the module `op`, which may be rewritten one after the other."""
+    """Those of known sizes in the free functions of the module `op`, which may be rewritten one after the other."""
     for function in [inner.operation for inner in op.regions[0].blocks[0].operations]:
         nests = real_ops(function.regions[0].blocks[0]) if is_free(function) else []
         for nest in [inner for inner in nests if inner.name == "affine.for"]:
             contraction = contraction_of(nest)
-            if contraction:
+            if contraction and not contraction.is_open:
                 yield contraction
 
 

@@ -16,7 +16,8 @@ from dlc.lowering.affine_to_gpu.tensor_cores.epilogues import Epilogue
 from dlc.lowering.affine_to_gpu.tensor_cores.fragments import FragmentLoads, element_of, multiply
 from dlc.lowering.affine_to_gpu.tensor_cores.mma_shapes import MmaShape, accumulator_type
 from dlc.lowering.affine_to_gpu.tensor_cores.mma_tiles import MmaTile, panels_of
-from dlc.lowering.affine_to_gpu.tensor_cores.shared_copies import Panel, PanelCopy, end_group, flat
+from dlc.lowering.affine_to_gpu.tensor_cores.shared_addresses import flat
+from dlc.lowering.affine_to_gpu.tensor_cores.shared_copies import Panel, PanelCopy, end_group
 from dlc.targets.machine import GpuMachine
 
 
@@ -59,8 +60,10 @@ class MmaKernel(ContractionKernel):
         panels = panels_of(self.contraction, self.shape, self.tile)
         threads = self.threads(self.tile, self.facts)
         for panel, target, first in zip(panels, self._targets(panels), self._block, strict=True):
-            source = flat(panel.operand.memref)
-            copies.append(PanelCopy(panel, source, target, self.extents, self._thread, threads, first, self._batch, self.facts))
+            source, strides = flat(panel.operand.memref), panel.operand.open_strides()
+            copies.append(
+                PanelCopy(panel, source, target, self.extents, self._thread, threads, first, self._batch, self.facts, strides)
+            )
         return copies
 
     def _targets(self, panels: Sequence[Panel]) -> list[ir.Value]:

@@ -45,20 +45,21 @@ class MmaShape:
 
 
 def shapes_for(contraction: Contraction, facts: GpuMachine, tf32: bool) -> Iterator[MmaShape]:
-    """The instructions for a contraction: f16, bf16, bytes; f32 only where its rounding to `tf32` is asked for."""
+    """The instructions for a contraction: f16, bf16, bytes; f32 only where its rounding to `tf32` is asked for. `wgmma` takes known
+    extents alone."""
     element = contraction.lhs.element
     kind = _KINDS.get(str(element))
     wide = "i32" if kind == "i8" else "f32"
     if kind is None or str(contraction.total.type) != wide or (kind == "tf32" and not tf32):
         return
-    if kind == "i8" and contraction.sums.extent << 14 >= 1 << 31:  # products reach 2^14; mma.sync saturates, loops wrap around
-        return
+    if kind == "i8" and (contraction.sums.is_open or contraction.sums.extent << 14 >= 1 << 31):
+        return  # products reach 2^14; mma.sync saturates, loops wrap around
     depth = 2 * MATRIX_ROW_BYTES // contraction.lhs.bytes
     shape = MmaShape(kind, depth, getattr(facts.tensor_rates, kind))
     if shape.name in facts.tensor_shapes and shape.rate and facts.has_async_copies:
         yield shape
     rate = getattr(facts.warpgroup_rates, kind)
-    if rate:
+    if rate and not contraction.is_open:
         yield MmaShape(kind, depth, rate, warps=WARPGROUP_WARPS)
 
 

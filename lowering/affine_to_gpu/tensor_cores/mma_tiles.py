@@ -78,7 +78,7 @@ def barrier_bytes(stages: int) -> int:
 
 
 def grid_of(contraction: Contraction, tile: Tile) -> tuple[int, int, int]:
-    """Blocks along columns, rows and the batch."""
+    """Blocks along columns, rows and the batch; of open axes as many as are likely."""
     columns, rows = -(-contraction.columns.extent // tile.columns), -(-contraction.rows.extent // tile.rows)
     return columns, rows, contraction.batch.extent
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 
 from dlc._mlir import arith, ir, memref
 from dlc.lowering.affine_to_gpu.extents import Extents
+from dlc.lowering.affine_to_gpu.tensor_cores.open_strides import flat_open
 
 
 def shared_address(memory: ir.Value, extents: Extents, inside: ir.AffineExpr) -> ir.Value:
@@ -29,3 +31,14 @@ def strided_view(value: ir.Value, sizes: Sequence[int], strides: Sequence[int]) 
     attributes: dict[str, ir.Attribute] = {name: ir.DenseI64ArrayAttr.get(list(given)) for name, given in numbers.items()}
     attributes["operandSegmentSizes"] = ir.DenseI32ArrayAttr.get([1, 0, 0, 0])
     return ir.Operation.create("memref.reinterpret_cast", [view], [value], attributes).results[0]
+
+
+def flat(value: ir.Value) -> ir.Value:
+    """Emit a view of a memref without gaps as one of a single dim.
+
+    Passes fold a `memref.collapse_shape` into what reads it, by divisions for every access; this view stays.
+    """
+    kind = ir.MemRefType(value.type)
+    if not kind.has_static_shape:
+        return flat_open(value)
+    return value if kind.rank == 1 else strided_view(value, [prod(kind.shape)], [1])

@@ -10,14 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
-from math import prod
 
 from dlc._mlir import arith, ir, memref
 from dlc.lowering.affine.ir.expressions import Linear
-from dlc.lowering.affine_to_gpu.extents import Extents
+from dlc.lowering.affine_to_gpu.extents import Extents, constant_of
 from dlc.lowering.affine_to_gpu.tensor_cores.contractions import Axis
 from dlc.lowering.affine_to_gpu.tensor_cores.operands import Operand
-from dlc.lowering.affine_to_gpu.tensor_cores.shared_addresses import strided_view
 from dlc.targets.machine import ASYNC_COPY_BYTES, MATRIX_ROW_BYTES, MATRIX_ROWS, TRANSPOSED_BYTES, GpuMachine
 
 _Places = Mapping[ir.Value, ir.AffineExpr]
@@ -107,7 +105,8 @@ class Held:
 class PanelCopy:
     """Copies of one panel by `threads` threads: from `source`, the operand as one dim, to `target`, a panel for each stage.
 
-    `thread` is the thread's number, `first` the block's first position along the axis, `batch` the places of batch loops.
+    `thread` is the thread's number, `first` the block's first position along the axis, `batch` the places of batch loops, `strides`
+    those of the operand's open parts.
     """
 
     panel: Panel
@@ -119,6 +118,7 @@ class PanelCopy:
     first: ir.AffineExpr
     batch: dict[ir.Value, ir.AffineExpr]
     facts: GpuMachine
+    strides: tuple[ir.Value, ...] = ()
 
     @property
     def is_async(self) -> bool:
@@ -138,7 +138,7 @@ class PanelCopy:
         zero = arith.constant(self.panel.operand.element, 0.0 if self._is_float else 0)
         for row, column in self._places(1):
             address, holds = self._address(row, column, tile, is_inside)
-            if holds is not None and self.panel.operand.inside:
+            if holds is not None and (self.panel.operand.inside or self.panel.sums.is_open):
                 address = arith.select(holds, address, _index(0))
             value = memref.load(self.source, [address])
             value = value if holds is None else arith.select(holds, value, zero)
@@ -203,20 +203,22 @@ class PanelCopy:
         panel = self.panel
         along, other = (column, row) if panel.along_sums else (row, column)
         count = max(1, panel.chunk)
-        is_whole = panel.axis.extent % panel.side == 0
-        axis, holds = self._kept(self.first + other, panel.axis.extent, 1 if panel.along_sums else count, is_whole)
+        is_whole = panel.axis.multiple % panel.side == 0
+        axis, holds = self._kept(self.first + other, panel.axis, 1 if panel.along_sums else count, is_whole)
         start, within = tile * panel.depth, ir.AffineExpr.get_constant(0)
         if panel.sums.is_cut_by(panel.depth):
-            start, is_there = self._kept(start, panel.sums.extent, panel.depth, is_inside)
+            start, is_there = self._kept(start, panel.sums, panel.depth, is_inside)
             within = along
         else:
-            start, is_there = self._kept(start + along, panel.sums.extent, count if panel.along_sums else 1, is_inside)
+            start, is_there = self._kept(start + along, panel.sums, count if panel.along_sums else 1, is_inside)
         fixed, moving = {**self.batch, **_by_variable(panel.axis, axis)}, _by_variable(panel.sums, start)
         checks = [check for check in (holds, is_there) if check is not None]
         for form, extent in panel.operand.inside:
             place = self._sum(form, fixed, moving, within)
             checks.append(arith.cmpi(arith.CmpIPredicate.ult, place, _index(extent)))
         address = self._sum(panel.operand.form, fixed, moving, within)
+        for part, stride in zip(panel.operand.open_parts, self.strides, strict=True):
+            address = arith.addi(address, arith.muli(self._sum(part.form, fixed, moving, within), stride))
         return address, reduce(arith.andi, checks) if checks else None
 
     def _sum(self, form: Linear, fixed: _Places, moving: _Places, within: ir.AffineExpr) -> ir.Value:
@@ -227,14 +229,19 @@ class PanelCopy:
             kept = kept + within * form.of(self.panel.sums.loops[-1].iv)
         return arith.addi(self.extents.value(kept), self.extents.value(_linear(form, moving)))
 
-    def _kept(self, position: ir.AffineExpr, extent: int, count: int, is_inside: bool) -> tuple[ir.AffineExpr, ir.Value | None]:
-        """The first of `count` positions below `extent`, the last such where they are not, and whether they were; None where they
-        always are."""
+    def _kept(self, position: ir.AffineExpr, axis: Axis, count: int, is_inside: bool) -> tuple[ir.AffineExpr, ir.Value | None]:
+        """The first of `count` positions along `axis`, the last such where they are not there, and whether they were; None where
+        they always are."""
         if is_inside:
             return position, None
-        value = self.extents.value(position)
-        holds = arith.cmpi(arith.CmpIPredicate.slt, value, _index(extent))
-        return self.extents.dim(arith.minsi(value, _index(extent - count))), holds
+        value, end = self.extents.value(position), axis.count(self.extents)
+        holds = arith.cmpi(arith.CmpIPredicate.slt, value, self._count(end))
+        return self.extents.dim(arith.minsi(value, self._count(end - count))), holds
+
+    def _count(self, number: ir.AffineExpr) -> ir.Value:
+        """Emit a number of positions."""
+        constant = constant_of(number)
+        return self.extents.value(number) if constant is None else _index(constant)
 
     def _copy(self, address: ir.Value, holds: ir.Value | None, place: Sequence[ir.Value]) -> None:
         """Emit one `cp.async`."""
@@ -283,15 +290,6 @@ def wait_for_groups(left: int) -> None:
     """Emit the wait of a thread for its copies, but for those of the last `left` groups."""
     count = ir.IntegerAttr.get(ir.IntegerType.get_signless(32), left)
     ir.Operation.create("nvvm.cp.async.wait.group", attributes={"n": count})
-
-
-def flat(value: ir.Value) -> ir.Value:
-    """Emit a view of a memref without gaps as one of a single dim.
-
-    Passes fold a `memref.collapse_shape` into what reads it, by divisions for every access; this view stays.
-    """
-    kind = ir.MemRefType(value.type)
-    return value if kind.rank == 1 else strided_view(value, [prod(kind.shape)], [1])
 
 
 def _index(number: int) -> ir.Value:

@@ -92,7 +92,7 @@ class TmaKernel(WarpgroupKernel):
 
     def _produce(self, copies: Sequence[TensorCopy], full: StageBarriers, empty: StageBarriers) -> None:
         """Emit the copies of all tiles of the sum."""
-        loop = affine.AffineForOp(0, self._steps)
+        loop = self._loop_of_steps()
         with ir.InsertionPoint(loop.body):
             tile = self.extents.dim(loop.induction_variable)
             stage, turn = self._stage(tile)
@@ -104,7 +104,7 @@ class TmaKernel(WarpgroupKernel):
 
     def _consume(self, copies: Sequence[TensorCopy], full: StageBarriers, empty: StageBarriers) -> list[ir.Value]:
         """Emit the products of all tiles of the sum."""
-        loop = affine.AffineForOp(0, self._steps, iter_args=self._starts())
+        loop = self._loop_of_steps(self._starts())
         with ir.InsertionPoint(loop.body):
             stage, turn = self._stage(self.extents.dim(loop.induction_variable))
             full.wait(stage, turn)

@@ -36,6 +36,33 @@ func.func @vector(%A: memref<1x4096xf32> {llvm.noalias}, %B: memref<4096x4096xf3
 
 // -----
 
+// A sum whose length run time knows: as many whole steps as it has, and the rest one by one.
+// CHECK-LABEL: func.func @open
+// CHECK: gpu.launch_func @{{.*}} args({{.*}}memref<1x?xf32>
+// CHECK: gpu.func
+// CHECK: affine.for %{{.*}} = 0 to #{{.*}}(%[[N:.*]]) iter_args
+// CHECK: affine.vector_load %{{.*}} memref<?x4096xf32>, vector<4xf32>
+// CHECK: affine.for %{{.*}} = 0 to #{{.*}}(%{{.*}}, %[[N]]) iter_args
+// CHECK: gpu.shuffle
+func.func @open(%A: memref<1x?xf32> {llvm.noalias}, %B: memref<?x4096xf32> {llvm.noalias}, %C: memref<1x4096xf32> {llvm.noalias}, %n: index) {
+  %zero = arith.constant 0.0 : f32
+  affine.for %i = 0 to 1 {
+    affine.for %j = 0 to 4096 {
+      %sum = affine.for %k = 0 to %n iter_args(%s = %zero) -> f32 {
+        %a = affine.load %A[%i, %k] : memref<1x?xf32>
+        %b = affine.load %B[%k, %j] : memref<?x4096xf32>
+        %p = arith.mulf %a, %b : f32
+        %new = arith.addf %s, %p : f32
+        affine.yield %new : f32
+      }
+      affine.store %sum, %C[%i, %j] : memref<1x4096xf32>
+    } {dlc.parallel}
+  } {dlc.parallel}
+  return
+}
+
+// -----
+
 // no-match: so many rows are no few; and sums whose elements lie side by side are rows of memory.
 // CHECK-LABEL: func.func @others
 // CHECK-COUNT-5: affine.for

@@ -81,3 +81,23 @@ def test_few_rows(kind: str, batch: int, rows: int, columns: int, depth: int) ->
     run.run("f", left, right, added, found)
     np.testing.assert_array_equal(found, left.astype(wide) @ right.astype(wide) + added + 2)
     assert len(run.launches) == 1 and "mma" not in run.text
+
+
+@pytest.mark.parametrize(("batch", "rows", "columns"), [(1, 1, 256), (3, 2, 96), (12, 1, 64)])
+def test_open_sums(batch: int, rows: int, columns: int) -> None:
+    """One kernel for sums of any length, as those over a growing cache: none, shorter than the parts, with and without a rest."""
+    sizes = {"b": batch, "m": rows, "n": columns, "k": "?", "kind": "f32", "total": "f32", "sort": "f", "start": "2.0"}
+    text = _PRODUCT.format(**sizes, widen="").replace("%a0", "%a").replace("%b0", "%b").replace("%k = 0 to ?", "%k = 0 to %size")
+    size = "%at = arith.constant 2 : index\n%size = memref.dim %A, %at : !A\n%start"
+    with make_context(), ir.Location.unknown():
+        module = ir.Module.parse(text.replace("%start", size, 1))
+        Pipeline.parse("dl-set-target{target=gpu:sm_90},affine-to-gpu").run(module)
+        assert "gpu.shuffle" in str(module) and str(module).count("gpu.func") == 1
+        for depth in (0, 1, 31, 64, 65, 300):
+            numbers, run = np.random.default_rng(depth), program(module, seed=depth)
+            left, right = (
+                numbers.integers(-4, 5, shape).astype(np.float32) for shape in ((batch, rows, depth), (batch, depth, columns))
+            )
+            added, found = numbers.integers(-4, 5, columns).astype(np.float32), np.zeros((batch, rows, columns), np.float32)
+            run.run("f", left, right, added, found)
+            np.testing.assert_array_equal(found, left @ right + added + 2, str(depth))

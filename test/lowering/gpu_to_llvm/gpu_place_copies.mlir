@@ -68,11 +68,25 @@ gpu.module @k {
 
 // -----
 
-// no-match: a module without launches.
+// Where nothing launches, an input that may lie on the GPU comes to the host.
 // CHECK-LABEL: func.func @host(
+// CHECK-SAME: %[[X:.*]]: memref<8xf32>
+// CHECK: %[[HOST:.*]] = memref.alloc() : memref<8xf32>
+// CHECK: gpu.memcpy %[[HOST]], %[[X]] : {{.*}} {dlc.copy = "argument"}
+// CHECK: memref.load %[[HOST]]
+func.func @host(%x: memref<8xf32>) -> f32 {
+  %c0 = arith.constant 0 : index
+  %0 = memref.load %x[%c0] : memref<8xf32>
+  return %0 : f32
+}
+
+// -----
+
+// no-match: weights are the host's.
+// CHECK-LABEL: func.func @weights(
 // CHECK-NOT: gpu.
 // CHECK: return
-func.func @host(%x: memref<8xf32>) -> f32 {
+func.func @weights(%x: memref<8xf32> {dl.param = 0 : i64}) -> f32 {
   %c0 = arith.constant 0 : index
   %0 = memref.load %x[%c0] : memref<8xf32>
   return %0 : f32

@@ -1,0 +1,88 @@
+"""Models whose sizes run time knows, compiled once: for every size they give what onnxruntime does, by kernels that are tiles."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+import onnx
+import pytest
+from fake_cuda import FakeGpu, fake_gpu
+
+import dlc
+from bench.networks import bert, gpt2_decode, mlp
+
+ort = pytest.importorskip("onnxruntime")
+
+
+@pytest.fixture(scope="module")
+def gpu() -> Iterator[FakeGpu]:
+    with fake_gpu() as found:
+        yield found
+
+
+def _check(model: onnx.ModelProto, sizes: list[Mapping[str, int]], most: int) -> dlc.CompiledModel:
+    """Compile for `gpu`, and compare for all sizes; integers stay below `most`."""
+    compiled = dlc.compile(model, "gpu", cache=False)
+    session = ort.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+    for seed, given in enumerate(sizes):
+        random = np.random.default_rng(seed)
+        inputs = {}
+        for entry in model.graph.input:
+            kind = entry.type.tensor_type
+            shape = [dim.dim_value or given[dim.dim_param] for dim in kind.shape.dim]
+            is_float = kind.elem_type == onnx.TensorProto.FLOAT
+            values = random.standard_normal(shape) if is_float else random.integers(0, most, shape)
+            inputs[entry.name] = np.asarray(values, np.float32 if is_float else np.int64)
+        for mine, theirs in zip(compiled.run(inputs), session.run(None, inputs), strict=True):
+            np.testing.assert_allclose(mine, theirs, rtol=1e-4, atol=1e-4, err_msg=str(given))
+    return compiled
+
+
+def _bert_of_any_sequence(seq: int = 16) -> onnx.ModelProto:
+    """BERT in which all that was `seq` is a size of the inputs, of which one has the places of the words."""
+    model = bert.build(seq=seq, layers=1, hidden=32, heads=2, vocab=11, dynamic_batch=True)
+    graph, places = model.graph, "embeddings/integers"
+    for weight in graph.initializer:
+        values = onnx.numpy_helper.to_array(weight)
+        if values.dtype == np.int64 and values.ndim == 1 and len(values) > 2 and values[1] == seq:
+            weight.CopyFrom(onnx.numpy_helper.from_array(np.where(np.arange(len(values)) == 1, 0, values), weight.name))
+    for entry in (*graph.input, *graph.output):
+        for dim in [dim for dim in entry.type.tensor_type.shape.dim if dim.dim_value == seq]:
+            dim.dim_param = "seq"
+    graph.initializer.remove(next(weight for weight in graph.initializer if weight.name == places))
+    graph.input.append(onnx.helper.make_tensor_value_info(places, onnx.TensorProto.INT64, ["seq"]))
+    return model
+
+
+def _on_host(model: onnx.ModelProto) -> dict[str, str]:
+    report = dlc.explain(model, target="gpu:sm_80").device
+    assert report is not None
+    return {name: reason for name, reason in report.on_host.items() if "_checks" not in name}
+
+
+def test_an_mlp_of_any_batch(gpu: FakeGpu) -> None:
+    model = mlp.build(widths=(24, 40, 20), dynamic_batch=True)
+    _check(model, [{"batch": batch} for batch in (1, 15, 16, 17, 33)], 2)
+    assert not _on_host(model)
+
+
+def test_bert_of_any_batch(gpu: FakeGpu) -> None:
+    """Its attention is products of open batches: it was a loop of the host around images."""
+    model = bert.build(seq=12, layers=1, hidden=32, heads=2, vocab=11, dynamic_batch=True)
+    _check(model, [{"batch": batch} for batch in (1, 3)], 2)
+    assert not _on_host(model)
+
+
+@pytest.mark.slow
+def test_bert_of_any_batch_and_sequence(gpu: FakeGpu) -> None:
+    model = _bert_of_any_sequence()
+    _check(model, [{"batch": batch, "seq": seq} for batch, seq in ((1, 1), (2, 15), (1, 33))], 2)
+    assert set(_on_host(model)) <= {"kernel_5_layer_norm"}  # whose rows are split into two dims of open size
+
+
+@pytest.mark.parametrize("dynamic_batch", [False, pytest.param(True, marks=pytest.mark.slow)])
+def test_a_growing_cache(gpu: FakeGpu, dynamic_batch: bool) -> None:
+    model = gpt2_decode.build(layers=1, hidden=32, heads=2, vocab=11, context=40, form="growing", dynamic_batch=dynamic_batch)
+    _check(model, [{"batch": 1, "past": past} for past in (0, 1, 7, 31, 32)], 2)
+    assert not _on_host(model)
