@@ -38,6 +38,7 @@ struct ElfSection {
 };
 
 struct Module {
+  std::string chip; // the compute capability that the code is for, as 90
   std::map<std::string, std::vector<size_t>> parameters;
 };
 struct Function {
@@ -208,6 +209,7 @@ static int readCubin(const char *image, Module &module) {
   int chip = (header->ident[8] < 8 ? header->flags : header->flags >> 8) & 255;
   if (chip / 10 != major_ || chip % 10 > minor_)
     return 209;
+  module.chip = std::to_string(chip);
   const auto *sections = reinterpret_cast<const ElfSection *>(image + header->sections);
   const char *names = image + sections[header->names].offset;
   const std::string prefix = ".nv.info.";
@@ -249,7 +251,10 @@ EXPORT int cuModuleLoadDataEx(Module **module, const char *image, unsigned, int 
   }
   *module = make<Module>();
   static const std::regex entry("\\.entry\\s+(\\w+)\\s*\\(([^)]*)\\)");
+  static const std::regex target("\\.target\\s+sm_(\\d+)");
   std::string text = image;
+  if (std::smatch found; std::regex_search(text, found, target))
+    (*module)->chip = found[1];
   for (std::sregex_iterator at(text.begin(), text.end(), entry), end; at != end; ++at) {
     std::string parameters = (*at)[2];
     static const std::regex parameter("\\.param[^,]*?(\\[(\\d+)\\])?\\s*(,|$)");
@@ -265,9 +270,8 @@ EXPORT int cuModuleGetFunction(Function **function, Module *module, const char *
   auto found = module->parameters.find(name);
   if (found == module->parameters.end())
     return 500;
-  static std::map<std::string, Function> functions;
-  functions[name] = {name, found->second};
-  *function = &functions[name];
+  static std::map<std::pair<Module *, std::string>, Function> functions;
+  *function = &(functions[{module, name}] = {name + ("@" + module->chip), found->second});
   return 0;
 }
 EXPORT int cuFuncSetAttribute(Function *, int, int) {

@@ -30,6 +30,7 @@ from dlc.dtypes import NUMPY_DTYPES
 from dlc.lowering.gpu_to_llvm.convert_launches_to_calls import ConvertLaunchesToCalls
 from dlc.lowering.gpu_to_llvm.gpu_place_copies import GpuPlaceCopies
 from dlc.lowering.gpu_to_nvvm.convert_kernels_to_nvvm import _is_plain
+from dlc.targets.machine import gpu_facts_of
 
 _SOURCE = Path(__file__).with_name("fake_cuda.cpp")
 _KERNEL = ctypes.CFUNCTYPE(
@@ -104,11 +105,12 @@ class FakeGpu:
                     self._modules[outer] = run, f"{outer}_{name}", inputs, all(map(_is_plain, inputs))
 
     def name(self, module: ir.Operation) -> None:
-        """Let the kernels be launched by the names that they have in the PTX of a module at level nvvm."""
+        """Let the kernels be launched by the names that they have in the PTX of a module at level nvvm, and its GPU. The last of a name counts."""
+        chip = gpu_facts_of(module).chip.strip("sm_a")
         for op in [op.operation for op in module.regions[0].blocks[0].operations if op.operation.name == "gpu.module"]:
             for kernel in [each.operation for each in op.regions[0].blocks[0].operations]:
                 if kernel.name == "llvm.func" and "nvvm.kernel" in kernel.attributes:
-                    self._kernels[symbol_name(kernel)] = self._modules[symbol_name(op)]
+                    self._kernels[f"{symbol_name(kernel)}@{chip}"] = self._modules[symbol_name(op)]
 
     def _check_places(self, kernel: str, arguments: Sequence[Any]) -> None:
         """Kernels reach the GPU's memory alone."""
@@ -122,7 +124,7 @@ class FakeGpu:
     def _launch(self, name: bytes, sizes: Any, shared: int, parameters: Any) -> int:
         """Called by the driver; what goes wrong is kept in `error`, and fails the launch."""
         try:
-            self.launched.append(name.decode())
+            self.launched.append(name.decode().partition("@")[0])
             run, called, inputs, is_bare = self._kernels[name.decode()]
             words = itertools.count()
             arguments = [_argument(kind, lambda: parameters[next(words)], is_bare) for kind in inputs]

@@ -92,7 +92,7 @@ def assemble(ptx: bytes) -> Assembly:
 def usages_of(log: str) -> Iterator[KernelUsage]:
     """The kernels that the output of `ptxas -v` tells of."""
     starts = list(_ENTRY.finditer(log))
-    for start, end in zip(starts, [*(one.start() for one in starts[1:]), len(log)], strict=True):
+    for start, end in zip(starts, [*(one.start() for one in starts), len(log)][1:], strict=True):
         part = log[start.end() : end]
         frame, used, shared = _FRAME.search(part), _USED.search(part), _SHARED.search(part)
         stack, stores, loads = map(int, frame.groups()) if frame else (0, 0, 0)

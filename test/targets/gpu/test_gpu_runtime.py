@@ -285,6 +285,7 @@ def test_arrays_take_memory_that_others_gave_back(gpu: FakeGpu, chain: dlc.Compi
 
 def test_memory_that_others_saw_goes_back_to_the_driver(gpu: FakeGpu, chain: dlc.CompiledModel) -> None:
     """Somebody's GPU may still read it, which the driver waits for."""
+    gc.collect()
     result = chain(chain.on_device(_rows(5)))[0]
     assert result.__cuda_array_interface__["shape"] == (5, 3)
     before = gpu.live()

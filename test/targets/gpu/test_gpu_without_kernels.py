@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 import onnx.parser
@@ -76,3 +77,11 @@ def test_the_report_says_so() -> None:
     assert report.device is not None and not report.device.kernels
     assert any("all of it runs on the host" in note for note in report.notes)
     assert "cf.assert" in report.device.on_host["kernel_0_scatter_elements"]
+
+
+def test_an_engine_of_it_runs(gpu: FakeGpu, tmp_path: Path) -> None:
+    model = dlc.compile(onnx.parser.parse_model(_SCATTER), "gpu", cache=False)
+    model.save(tmp_path / "m.dlce")
+    given, kernels = _arrays(4), gpu.calls("kernel")
+    np.testing.assert_array_equal(dlc.load(tmp_path / "m.dlce")(*given)[0], _scattered(*given))
+    assert gpu.calls("kernel") == kernels
