@@ -105,7 +105,7 @@ class FakeGpu:
                     self._modules[outer] = run, f"{outer}_{name}", inputs, all(map(_is_plain, inputs))
 
     def name(self, module: ir.Operation) -> None:
-        """Let the kernels be launched by the names that they have in the PTX of a module at level nvvm, and its GPU. The last of a name counts."""
+        """Let kernels be launched by the names of the PTX of a module at level nvvm, and its GPU; the last one of a name counts."""
         chip = gpu_facts_of(module).chip.strip("sm_a")
         for op in [op.operation for op in module.regions[0].blocks[0].operations if op.operation.name == "gpu.module"]:
             for kernel in [each.operation for each in op.regions[0].blocks[0].operations]:
