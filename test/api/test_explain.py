@@ -37,6 +37,8 @@ MODELS: dict[str, Callable[[], onnx.ModelProto]] = {
     "vit": partial(vit.build, image=32, patch=8, layers=2, hidden=64, heads=4, classes=21),
     **{name: partial(light.load, name) for name in light.names()},
 }
+_SLOW = set(light.names()) - {"shufflenet", "squeezenet"}
+_NAMES = [pytest.param(name, marks=[pytest.mark.slow] if name in _SLOW else []) for name in MODELS]
 _VIEWS = {"view", "weight"}
 
 
@@ -70,7 +72,7 @@ def edges_of(model: Model) -> set[tuple[str, str]]:
     return found
 
 
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", _NAMES)
 def test_every_edge_has_a_verdict(name: str) -> None:
     source = dlc.import_onnx(MODELS[name]())
     found = dlc.explain(source)

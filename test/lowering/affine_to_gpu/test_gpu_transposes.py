@@ -118,7 +118,7 @@ def test_dynamic_sizes(shape: tuple[int, ...], order: tuple[int, ...]) -> None:
 
 def test_arithmetic_and_edges() -> None:
     """What is read of rows and of columns meets, in a part of the matrix alone."""
-    m, n = 75, 67
+    m, n = 43, 37
     with make_context(), ir.Location.unknown():
         kernels = program(_tiled(_MIXED.format(m=m, n=n)))
     numbers = np.random.default_rng(0)

@@ -25,7 +25,7 @@ from dlc.dialects.dl.interpreter import interpret
 pytestmark = pytest.mark.filterwarnings("ignore:Mean of empty slice")
 
 _CHUNK = 100
-_IN_CHECK = 2000
+_IN_CHECK = 500
 _IN_CHECK_ALL = 10000
 _CONTEXT = make_context()
 
