@@ -103,14 +103,18 @@ class CompiledModel(CallableModel):
         targets: Sequence[str] = (),
         separate_weights: bool = False,
         sign_key: str | os.PathLike[str] | None = None,
+        keep: Sequence[str] = (),
     ) -> None:
         """Write the model to the engine file `path`, which `dlc.load`, `dlc_runtime.load` and C programs run without the compiler.
 
         `targets` (`cpu:x86-64-v3`, `gpu:sm_90`, ...) are what it holds code for, compiled here; none stands for the model's own.
         With `separate_weights` weights go to a file of their own beside it, `<stem>.weights`. Equal models and options give equal
         bytes. `sign_key`, a file with an Ed25519 private key (PEM), signs it for `dlc.load(verify_key=)`.
+        `keep` names what it holds beside the code: `ir`, the module after graph passes, which `dlc.compile` and all commands read
+        from the engine, and `explain`, what `dlc explain` says of it.
         Raises `TargetError` for a target that engines do not hold.
         """
+        from dlc.engines.records import with_records
         from dlc.engines.saving import save_engine  # brings a reader of ELF, which others do without
         from dlc.engines.variants import build_variants, variant_of
 
@@ -118,6 +122,7 @@ class CompiledModel(CallableModel):
             variants = build_variants(self._source, self.options, targets, self._evaluate)
         else:
             variants = [variant_of(self._source, self.options, self._code, self._session.bound_params)]
+        variants = with_records(variants, self._source, self.options, keep)
         save_engine(variants, self._source, self.options, Path(path), separate_weights, sign_key)
 
     def print_ir(self, stage: Stage = "dl", file: TextIO | None = None) -> str:

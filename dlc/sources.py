@@ -23,6 +23,7 @@ from dlc.devices import refuse_endless
 from dlc.dialects import make_context, reading
 from dlc.dtypes import NUMPY_DTYPES
 from dlc.errors import InvalidInputError, ParseError
+from dlc.file_kinds import is_engine
 
 if TYPE_CHECKING:
     import onnx
@@ -96,7 +97,11 @@ def read_source(
         if given is not None and not isinstance(given, Mapping):
             raise InvalidInputError(f"{what} is {given!r}; give a dictionary by name")
     path = _path_of(model)
-    if type(model).__name__ == "ModelProto" or (path is not None and not _holds_mlir(path)):
+    if path is not None and is_engine(path):
+        from dlc.engines.kept_source import source_of_engine  # reads what engines keep
+
+        source = _sized(source_of_engine(path), shapes, is_onnx=False)
+    elif type(model).__name__ == "ModelProto" or (path is not None and not _holds_mlir(path)):
         source = read_onnx(model, shapes, lenient, values)
     elif values:
         raise InvalidInputError("values can be given for ONNX models only; an MLIR module states its own")

@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import struct
+import zlib
 from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, fields
@@ -175,7 +176,15 @@ def _code(file: _File, variant: EngineVariant) -> dict[str, Any]:
         "imports": [{"name": name, "words": list(words)} for name, words in image.imports.items()],
     }
     kernels = [_kernels(file, form) for form in variant.code.kernels]
-    return {"code": code} | ({"gpu": {"model": variant.code.model_word, "kernels": kernels}} if kernels else {})
+    gpu = {"gpu": {"model": variant.code.model_word, "kernels": kernels}} if kernels else {}
+    records = {kind: _record(file, content) for kind, content in variant.records.items()}
+    return {"code": code} | gpu | ({"records": records} if records else {})
+
+
+def _record(file: _File, content: bytes) -> dict[str, Any]:
+    """Write a record; what the manifest says of it."""
+    packed = np.frombuffer(zlib.compress(content, 9), np.uint8)
+    return file.add([packed]) | {"bytes": len(content)}
 
 
 def _kernels(file: _File, kernels: KernelForm) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -40,6 +40,8 @@ class EngineVariant:
     code: EngineCode
     params: tuple[np.ndarray, ...]
     profiled: tuple[str, ...]
+    records: Mapping[str, bytes] = field(default_factory=dict)
+    """What is kept beside the code, by kind (`dlc.engines.records`)."""
 
     @property
     def entry(self) -> int:

@@ -11,6 +11,7 @@ import click
 
 import dlc
 from dlc.accuracy import with_accuracy
+from dlc.engines.records import KINDS
 from dlc.lowering.deadline import timed
 from dlc.native.forms import FORMS
 from dlc.sources import Source, read_source
@@ -57,6 +58,12 @@ _EMITTED = [*_LEVELS, *_CODE, _SCHEDULE, ENGINE, *FORMS]
 )
 @click.option("--weights", type=click.Choice(PLACES), default=PLACES[0], help="Where an engine or native code has its weights.")
 @click.option("--sign-key", type=click.Path(path_type=Path), help="Ed25519 private key (PEM) that signs an engine.")
+@click.option(
+    "--keep",
+    type=click.Choice(list(KINDS)),
+    multiple=True,
+    help="What an engine holds beside its code: the model's ir, or what dlc explain says. Repeatable.",
+)
 @click.option("--name", help="What names in C begin with, in native code: by default the model's file name.")
 @shape_option
 @sizes_option
@@ -74,6 +81,7 @@ def command(
     output: Path | None,
     weights: str,
     sign_key: Path | None,
+    keep: tuple[str, ...],
     name: str | None,
     shapes: tuple[str, ...],
     sizes: tuple[str, ...],
@@ -98,7 +106,7 @@ def command(
     (static-lib) or a program (exe) that needs the C library alone, and a header for C and C++; a C compiler makes it. For systems
     without threads and heap, c-runtime is a folder of C sources, with the model's code as an object.
     """
-    engine = file_asked(model, emit, output, weights, sign_key, target, name)
+    engine = file_asked(model, emit, output, weights, sign_key, target, name, keep)
     options = [dlc.CompileOptions(name, num_threads, opt_level) for name in (engine.targets if engine else (target,))]
     for each in options:
         each.check()

@@ -26,10 +26,18 @@ class EngineOutput:
     targets: tuple[str, ...]
     has_separate_weights: bool
     sign_key: Path | None
+    kept: tuple[str, ...]
 
     @classmethod
     def asked(
-        cls, model: Path, emit: str | None, output: Path | None, weights: str, sign_key: Path | None, target: str
+        cls,
+        model: Path,
+        emit: str | None,
+        output: Path | None,
+        weights: str,
+        sign_key: Path | None,
+        target: str,
+        kept: tuple[str, ...],
     ) -> EngineOutput | None:
         """The engine that options ask for; None where they ask for something else, and `click.BadParameter` where they clash."""
         is_engine = emit == ENGINE or (emit is None and output is not None and output.suffix == _SUFFIX)
@@ -40,6 +48,8 @@ class EngineOutput:
                 )
             if sign_key is not None:
                 raise click.BadParameter("only engines are signed; write one with -o FILE.dlce", param_hint="--sign-key")
+            if kept:
+                raise click.BadParameter("only engines keep it; write one with -o FILE.dlce", param_hint="--keep")
             if "," in target:
                 raise click.BadParameter("only engines hold code for several; write one with -o FILE.dlce", param_hint="--target")
             return None
@@ -48,14 +58,18 @@ class EngineOutput:
             raise click.BadParameter("an engine is written to a file, not to standard output", param_hint="-o")
         if sign_key is not None:
             read_key(sign_key, is_private=True)  # now rather than after minutes
-        return cls(path, tuple(name.strip() for name in target.split(",")), weights == PLACES[1], sign_key)
+        return cls(path, tuple(name.strip() for name in target.split(",")), weights == PLACES[1], sign_key, kept)
 
     def write(self, source: Source, options: dlc.CompileOptions, progress: Progress | None) -> None:
         """Compile `source` for each target, and write the engine."""
+        from dlc.engines.records import with_records
         from dlc.engines.saving import save_engine
         from dlc.engines.variants import build_variants
 
         variants = build_variants(source, options, self.targets, progress=progress)
+        if self.kept and progress:
+            progress(f"keep {', '.join(self.kept)}")
+        variants = with_records(variants, source, options, self.kept)
         if progress:
             progress("write")
         save_engine(variants, source, options, self.path, self.has_separate_weights, self.sign_key)

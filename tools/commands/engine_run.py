@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import time
-from pathlib import Path
 
 import click
-from click.core import ParameterSource
 
 import dlc
 from dlc.engines.engine_cache import EngineCache
 from dlc.errors import RuntimeLoadError
 from dlc.runtime.engine import Engine
+from dlc.tools.commands.engine_options import refuse_other_options
 from dlc.tools.commands.options import parse_sizes, require_names
 from dlc.tools.commands.run_options import RunOptions
 from dlc.tools.commands.run_results import input_arrays, output_files, read_inputs, save_results, show_results, timed
@@ -24,7 +23,7 @@ def run_engine(options: RunOptions) -> None:
 
     Raises `InvalidInputError` for an option that only compiling knows, and what loading and calling raise.
     """
-    _refuse_options_of_compiling(options.model)
+    refuse_other_options(options.model, _TAKEN)
     begin = time.perf_counter()
     engine = dlc.load(options.model, options.num_threads, memory_limit=options.memory_limit)
     _run(options, engine, f"loaded code for {engine.target} in {_milliseconds(begin)}")
@@ -57,12 +56,3 @@ def _run(options: RunOptions, engine: Engine, loaded: str) -> None:
     save_results(engine.outputs, results, saved)
     show_results(engine.outputs, results, [], 0.0)
     click.echo(f"{loaded}, ran in {seconds * 1e3:.3f} ms")
-
-
-def _refuse_options_of_compiling(file: Path) -> None:
-    context = click.get_current_context()
-    for option in context.command.params:
-        name = option.name or ""
-        if name not in _TAKEN and context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
-            remedy = "give it to the dlc compile that writes the engine, or run the model itself"
-            raise dlc.InvalidInputError(f"{file}: error: an engine is compiled already, and takes no {option.opts[0]}; {remedy}")

@@ -15,14 +15,17 @@ import dlc
 from dlc.analysis.fusion import REASONS
 from dlc.analysis.memory_plan import NOMINAL_SIZE
 from dlc.analysis.transposes import REASONS as TRANSPOSE_REASONS
+from dlc.engines.reading import EngineFile
 from dlc.errors import UnsupportedError
 from dlc.explanation import Explanation
+from dlc.file_kinds import is_engine
 from dlc.hosting.explanation import HostedExplanation, explain_hosted
 from dlc.lowering.affine.ir.tile import CODE_GENERATORS
 from dlc.lowering.dl.weights.winograd_choice import REASONS as TILE_REASONS
 from dlc.request import ReadOptions
 from dlc.sources import Source, read_source
 from dlc.tools.commands.device_tables import device_summary, device_tables
+from dlc.tools.commands.engine_options import is_given, refuse_other_options
 from dlc.tools.commands.options import (
     MODEL,
     STDOUT,
@@ -47,6 +50,8 @@ from dlc.versions.specialize import specialize_after
 from dlc.versions.telling import tell_declared
 
 _MOST_NODES = 3
+_OF_ENGINES = frozenset({"model", "as_json", "emit", "output", "target"})
+"""Options that hold for an engine, too."""
 
 
 @click.command("explain")
@@ -81,13 +86,17 @@ def command(
     target: str,
 ) -> None:
     """Show what compiling MODEL (ONNX, or MLIR at level dl) does: passes, fusion and what was not fused and why, kernels,
-    transposes that are left, memory. Nothing is compiled to machine code.
+    transposes that are left, memory. Nothing is compiled to machine code. Of an engine, what it keeps (dlc compile --keep=explain).
     """
     after = specialize_after(specialize)
     if as_json and emit:
         raise click.UsageError("--json and --emit exclude each other")
     if output != STDOUT and not (as_json or emit):
         raise click.UsageError("-o goes with --json or --emit; tables go to standard output")
+    if is_engine(model):
+        refuse_other_options(model, _OF_ENGINES)
+        _tell(EngineFile.read(model).explanation(target if is_given("target") else None), as_json, emit, output)
+        return
     with steps(f"explain {model}") as progress:
         reading = ReadOptions({}, all_shapes(shapes, sizes), lenient, parse_values(values))  # weights need not be there
 
@@ -104,6 +113,10 @@ def command(
                 raise
             _tell_hosted(hosted, as_json, emit, output)
             return
+    _tell(found, as_json, emit, output)
+
+
+def _tell(found: Explanation, as_json: bool, emit: str | None, output: Path) -> None:
     if as_json:
         write_bytes(json.dumps(found.to_json(), indent=2).encode() + b"\n", output)
     elif emit:
@@ -170,7 +183,8 @@ def _passes(found: Explanation) -> Table:
     for entry in found.passes:
         change = entry.ops_after - entry.ops_before
         shown = f"{change:+}" if change else ""
-        table.add_row(entry.name, str(entry.ops_before), str(entry.ops_after), shown, f"{entry.seconds * 1e3:.1f}")
+        spent = f"{entry.seconds * 1e3:.1f}" if entry.seconds else ""  # engines keep no times
+        table.add_row(entry.name, str(entry.ops_before), str(entry.ops_after), shown, spent)
     return table
 
 

@@ -59,13 +59,22 @@ class NativeOutput:
 
 
 def file_asked(
-    model: Path, emit: str | None, output: Path | None, weights: str, sign_key: Path | None, target: str, name: str | None
+    model: Path,
+    emit: str | None,
+    output: Path | None,
+    weights: str,
+    sign_key: Path | None,
+    target: str,
+    name: str | None,
+    kept: tuple[str, ...],
 ) -> EngineOutput | NativeOutput | None:
     """The engine or native code that options ask for; None where they ask for something else."""
     if emit in FORMS:
         if sign_key is not None:
             raise click.BadParameter("only engines are signed; write one with -o FILE.dlce", param_hint="--sign-key")
+        if kept:
+            raise click.BadParameter("only engines keep it; write one with -o FILE.dlce", param_hint="--keep")
         return NativeOutput.asked(model, str(emit), output, weights, target, name)
     if name is not None:
         raise click.BadParameter(f"only native code has names in C; add --emit with one of {', '.join(FORMS)}", param_hint="--name")
-    return EngineOutput.asked(model, emit, output, weights, sign_key, target)
+    return EngineOutput.asked(model, emit, output, weights, sign_key, target, kept)
