@@ -13,7 +13,6 @@ from math import log2, sqrt
 from dlc._mlir import ir
 from dlc.lowering.affine.cost.cycles import Cycles, issue_cycles
 from dlc.lowering.affine.cost.latencies import chain_latency
-from dlc.lowering.affine.cost.strides import element_bytes
 from dlc.lowering.affine.ir.accesses import MemRefAccess
 from dlc.lowering.affine.ir.tile import Tile
 from dlc.lowering.affine.polyhedral.model import Scop
@@ -187,7 +186,7 @@ def _lines(nest: BandNestCost, access: MemRefAccess, tile: Tile, innermost: int)
     """Lines of memory that one step of the innermost loop goes on to."""
     step = nest.stride(access, innermost)
     along, across = nest.stride(access, tile.vector_loop), nest.stride(access, tile.copied_loop)
-    bytes_of = element_bytes(access.array)
+    bytes_of = access.array.element_bytes
     if innermost == tile.vector_loop and step is not None:
         step = step * nest.lanes * tile.vectors
     fresh = 1.0 if step is None else min(1.0, abs(step) * bytes_of / LINE_BYTES)
@@ -213,5 +212,5 @@ def _straddling_cycles(nest: BandNestCost, tile: Tile) -> float:
     split = [access for access in nest.accesses if (access, tile.vector_loop) in nest.straddling]
     if not split:
         return 0.0
-    parts = (min(1.0, nest.lanes * element_bytes(access.array) / LINE_BYTES) for access in split)
+    parts = (min(1.0, nest.lanes * access.array.element_bytes / LINE_BYTES) for access in split)
     return policy().cost.exposed_load * (_loads(nest, tile) + policy().cost.split_load_slots * tile.vectors * sum(parts))
