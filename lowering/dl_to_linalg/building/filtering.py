@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from dlc._mlir import ir
-from dlc.lowering.dl_to_linalg.building.builder import REDUCTION, Builder, Extent
+from dlc.lowering.dl_to_linalg.building.builder import REDUCTION, Builder
+from dlc.lowering.dl_to_linalg.building.extents import Extent
 from dlc.lowering.dl_to_linalg.building.indexing import element_at, insert_at
 
 Holds = Callable[[ir.Value], ir.Value]
