@@ -53,8 +53,8 @@ class Matches:
     ) -> list[ir.Value]:
         """Tensors with what is written for each match: `write(outs, p, context, column)` puts what belongs at place p of them.
 
-        It is called for elements that do not match, too, whose places the next match writes again: no element behind the last
-        match is looked at, so that p is always less than `count`. `start(row)` gives the context of a row of a matrix.
+        `write` is called for elements that do not match, too: the next match writes the same place again. The loop ends at the last
+        match, so p is always less than `count`. `start(row)` gives the context of a row of a matrix.
         """
         rank = self.source.type.rank
         columns = b.dim(self.source, rank - 1)
