@@ -1,7 +1,7 @@
 """How much memory a call takes from a stack of blocks: what the arena of a program without a heap must have.
 
-The walk follows a module of the llvm dialect as one thread runs it, with the allocator of `runtime/c_runtime/c_runtime.c`: a block
-is put on top of the last one, and one that is freed below others stays until these are freed.
+The walk follows a module of the llvm dialect as one thread runs it, with the allocator of `runtime/c_runtime/c_runtime.c`: a new
+block goes on top of the last one, and a block that is freed while others lie above it keeps its memory until these are freed, too.
 """
 
 from __future__ import annotations

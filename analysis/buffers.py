@@ -34,6 +34,15 @@ def is_memref(value: ir.Value) -> bool:
     return isinstance(value.type, (ir.MemRefType, ir.UnrankedMemRefType))
 
 
+def element_bytes(kind: ir.Type) -> int | None:
+    """Bytes of an element in memory, where each takes whole ones (i1 takes one); None for types that are no plain numbers."""
+    if isinstance(kind, ir.IndexType):
+        return 8
+    if isinstance(kind, ir.IntegerType | ir.FloatType):
+        return (int(kind.width) + 7) // 8
+    return None
+
+
 def defining_op(value: ir.Value) -> ir.Operation | None:
     """The op whose result `value` is, or None for a block argument."""
     return None if isinstance(value, ir.BlockArgument) else value.owner.operation

@@ -1,8 +1,8 @@
 """Which ops of a function become one kernel, as a pure function of the IR, with a verdict on every edge.
 
-Ops are taken in program order. Each joins the groups of its producers, in the order of its operands, where the rules
-(`fusion_rules`) allow it and no path leads out of the group and back (`merge_order`); so what follows a contraction belongs to it
-rather than to what comes next. Edges that were refused are tried again when groups have grown. The time is near-linear in the ops.
+Ops are taken in program order. Each joins the groups of its producers, in the order of its operands, where the rules allow it
+(`fusion_rules`) and no path leads out of the group and back (`merge_order`). So an op behind a contraction joins that before it may
+join later ops. Edges that were refused are tried again when groups have grown. The time is near-linear in the ops.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Which groups of ops may become one kernel, and why others stay apart.
 
-A kernel computes in the loops of its result. A contraction takes what follows element by element into its accumulators, and
-reads what moves or widens elements at no cost; rows that are reduced stay at hand for what they are made of and what follows
-them; ops that map elements one by one go together when their shapes are equal. Here that is a matter of profit: a group is
-legal when it has no path out and back in.
+A kernel computes in the loops of its result. Elementwise ops behind a contraction work on its accumulators, and ops before it that
+only move or widen elements cost nothing. A reduction shares its rows with the ops that compute them and those that follow.
+Elementwise ops go together when their shapes are equal. These rules are about profit alone: a group is legal when it has no path
+out and back in.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from dlc._mlir import ir
-from dlc.analysis.buffers import defining_op
+from dlc.analysis.buffers import defining_op, element_bytes
 
 Monomial = tuple[int, ...]
 """Atoms by their number, with repeats, in rising order; () is the constant 1."""
@@ -193,15 +193,6 @@ class SizeReader:
             return lhs + rhs if isinstance(expression, ir.AffineAddExpr) else lhs * rhs
 
         return read(map.results[0])
-
-
-def element_bytes(kind: ir.Type) -> int | None:
-    """Bytes of one element in memory, None for types that are no plain numbers."""
-    if isinstance(kind, ir.IndexType):
-        return 8
-    if isinstance(kind, ir.IntegerType | ir.FloatType):
-        return (int(kind.width) + 7) // 8
-    return None
 
 
 def _keeps_value(cast: ir.Operation) -> bool:

@@ -16,8 +16,10 @@ from collections.abc import Sequence
 
 from dlc._mlir import ir
 from dlc.analysis.carried_tensors import CarriedTensor, carried_tensors
+from dlc.analysis.derived_dims import cut_whole, is_derived, sum_terms
 from dlc.analysis.dim_bounds import UNBOUNDED, DimBounds, bounds_of_function
-from dlc.analysis.shape_values import Elements, Facts, cut_whole, is_derived, result_dims, result_elements, sum_terms
+from dlc.analysis.result_dims import result_dims
+from dlc.analysis.shape_values import Elements, Facts, result_elements
 from dlc.analysis.size_rules import SIZE_RULES
 from dlc.dialects.dl import op_class
 from dlc.dialects.dl.base import DLOp

@@ -164,42 +164,22 @@ def compile(
 ) -> CompiledModel:
     """Compile a model to run on this machine, or find what was compiled before in the cache on disk.
 
-    `model` is a path (ONNX, or MLIR at any level), an `onnx.ModelProto`, MLIR text or module, or what `import_onnx` gave.
-    `schedule` replaces the cost model's schedules of kernels: a JSON file, or its content (see `dlc.targets.schedules`). With
-    `measure`, choices that the model is not sure of are made by timing two to four candidates; the cache keeps the winners.
-    `winograd` is the largest tile of 3x3 convolutions: 2 (the default, as accurate as without), 4 (faster, with an error about
-    ten times as large) or 0 (none). `precision` is `f32` (the default), `tf32` (tensor cores of a GPU round operands) or `bf16`:
-    products with weights round their operands to bf16 where the target multiplies these, else the weights alone, and sum in f32;
-    on GPUs so do both products of attention.
-    With `profile`, each call adds its time to the runtime's profile, by kernel (see `dlc.measuring.profiles`). `params` gives or
-    replaces weights by key.
-    `shapes` gives by the name of an input the sizes of an ONNX model's input, and by the name of a dim that is dynamic its size; a
-    `range`, the sizes that a call may have (multiples of its step, which starts at one); or a list of sizes, which get versions of
-    their own beside the one for all sizes. A list may hold a range, too. `specialize="auto"` compiles versions for the sizes of
-    frequent calls in the background, after 100 of them or as many as it says, and keeps `max_specializations`; None takes what
-    `DLC_SPECIALIZE` says, else `"off"`. It never makes a call wait or fail, and needs a model at level dl.
-    An ONNX model that breaks a rule of ONNX is refused; with `lenient`, it is warned of
-    (`LenientWarning`) where the meaning is likely, as where a declared type contradicts what a node makes.
-    `memory_limit` bounds the bytes that a call holds at once beside weights and arguments: a number or a text like `2G`; None takes
-    that of `DLC_MEMORY_LIMIT`, else what the system has.
-    `timeout` bounds the seconds of the compilation: from then on it ends with `CompileTimeoutError` where the next pass or kernel
-    would begin. Kernels that are done by then are in the cache.
-    With `verify_schedules`, each kernel is compared before and after its schedule, which takes seconds: an illegal one is refused
-    with a counterexample, and `verdicts` of the model says what is proved and what could not be decided.
-    `donate` names inputs that a call may write: results may lie in their memory, as views, so that a cache is updated in place.
-    `values` gives values of inputs of an ONNX model by name: arrays, numbers or lists of numbers. These inputs become constants,
-    and are none of the compiled model's. Where values of other inputs decide what code there is (axes, such as), it is made at the
-    first call with these values, and kept for later ones: `inputs` says which by `by_value` and `by_shape`. At most
-    `max_specializations` values are kept (None takes that of `DLC_MAX_SPECIALIZATIONS`, else 16); each compilation has `timeout`
-    seconds, and `model` must stay as it is.
-    A `target` other than `cpu` makes code for another machine, which this one must be able to run. Raises `dlc.ParseError`,
-    `dlc.UnsupportedError` (with every node that cannot be compiled), `dlc.PassError`, `dlc.InvalidInputError`, `dlc.TargetError`.
+    `model` is a path (ONNX, or MLIR at any level), an `onnx.ModelProto`, MLIR text or module, or what `import_onnx` gave; it must
+    stay as it is where code is made at calls. docs/compiling.md says of each option what it does, takes and defaults to:
+
+    - reading: `shapes` and `values` fix sizes and values of inputs, `params` gives weights, `lenient` warns where ONNX is broken;
+    - numbers: `precision` and `winograd` trade accuracy for speed, `donate` names inputs that calls may write;
+    - code: `target`, `opt_level`, `schedule`, `measure`, `verify_schedules`, `profile`, and versions by `specialize`;
+    - bounds: `num_threads` and `memory_limit` of a call, `timeout` of a compilation, `max_specializations` of what is kept.
+
+    `progress` is told each step before it begins. Raises `dlc.ParseError`, `dlc.UnsupportedError` (with every node that cannot be
+    compiled), `dlc.PassError`, `dlc.InvalidInputError`, `dlc.TargetError`, `dlc.CompileTimeoutError`.
     """
     begin = monotonic()
     limit = find_limit(memory_limit)
     options = CompileOptions(target, num_threads, opt_level, cache, _table_of(schedule), measure, profile, limit)
     options.check()
-    variants = variant_limit(max_specializations)
+    most = variant_limit(max_specializations)
     after = specialize_after(specialize if specialize is not None or schedule is None else "off")
     request = Request(
         options,
@@ -210,26 +190,25 @@ def compile(
         verify_schedules,
         specialize=after,
         must_specialize=specialize is not None,
-        most_versions=variants,
+        most_versions=most,
     )
-    reading = ReadOptions(params, shapes, lenient, values)
-    return compile_model(model, request, variants, progress, reading, begin)
+    return compile_model(model, request, progress, ReadOptions(params, shapes, lenient, values), begin)
 
 
 def compile_model(
-    model: Model, request: Request, limit: int, progress: Progress | None, reading: ReadOptions, begin: float | None = None
+    model: Model, request: Request, progress: Progress | None, reading: ReadOptions, begin: float | None = None
 ) -> CompiledModel:
-    """Compile a model: now, at its calls (at most `limit` variants) where code depends on values, or in part for the host."""
+    """Compile a model: now, at its calls where code depends on values, or in part for the host."""
     try:
         source = read_source(model, reading.params, reading.shapes, reading.lenient, reading.values)
     except ValuesNeededError as needed:
         from dlc.specialization import specializing  # few models need it
 
-        return specializing(needed, request, model, limit, **vars(reading))
+        return specializing(needed, request, model, **vars(reading))
     except UnsupportedError:
         from dlc.hosting.hosted import find_hosted  # nor this
 
-        hosted = find_hosted(model, request, limit, progress, reading)
+        hosted = find_hosted(model, request, progress, reading)
         if hosted is None:
             raise
         return hosted

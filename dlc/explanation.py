@@ -35,6 +35,7 @@ from dlc.option_values import DEFAULT_TARGET
 from dlc.pass_recorder import PassRecorder, PassReport
 from dlc.runtime.signature import TensorSpec, show_type
 from dlc.sources import InputValues, Model, ShapeOverrides, Source, read_source
+from dlc.targets.base import Target
 from dlc.targets.device_kernels import DeviceReport
 from dlc.targets.schedules import ScheduleTable, chosen_schedules, generic_nests
 from dlc.targets.signature import signature_of
@@ -216,48 +217,66 @@ def explain(
     if (stage := stage_of(source.module)) != "dl":
         raise InvalidInputError(f"'{source.name}' is at level '{stage}'; what is decided can be told of a model at level 'dl' only")
     source = with_accuracy(source, winograd, precision)
-    module = copy_for_target(source, target)
+    return _explained(source, copy_for_target(source, target), found, nominal, progress)
+
+
+def _explained(source: Source, module: ir.Module, target: Target, nominal: int, progress: Progress | None) -> Explanation:
+    """Lower `module`, a copy of the source's, and tell before each decision what it will be."""
     known = tuple(spec.name for spec in params_of(module))
     recorder = PassRecorder(progress)
-    recorder.run(found.passes("dl", _TILES), module)
+    recorder.run(target.passes("dl", _TILES), module)
     convolutions = _convolutions(module)
-    recorder.run(found.passes(_TILES, _FUSION), module)
+    recorder.run(target.passes(_TILES, _FUSION), module)
     edges = tuple(edge for function in _entries(module) for edge in _edges(function))
     notes = (*precision_notes(module), *_value_notes(source))
     transposes = tuple(TransposeReport(each.where, each.reason) for each in transposes_left(module))
-    recorder.run(found.passes(_FUSION, OPTIMIZED), module)
+    recorder.run(target.passes(_FUSION, OPTIMIZED), module)
     WeightRecipe.take(module, known)
     kernels, graph = _kernels(module, nominal), kernel_graph(_entries(module))
-    recorder.run(found.passes(OPTIMIZED, _PLANNING), module)
+    recorder.run(target.passes(OPTIMIZED, _PLANNING), module)
     memory = _memory(module, nominal)
-    if progress:
-        progress("choose schedules")
-    with module.context, ir.Location.unknown():
-        found.passes(_PLANNING, UNITS).run(module, instruments=ending(progress))
-    reports, calls = recorder.reports(), len(graph.calls)
-    schedules, generic, device = ScheduleTable({}), {}, None
-    if found.has_report:
-        device = found.report(module)
-        notes = (*notes, *device.notes)
-    else:
-        schedules = chosen_schedules(module, found.passes(UNITS, SCHEDULED), ending(progress))
-        generic = generic_nests(module)
+    code = _code(module, target, progress)
     return Explanation(
         source.name,
         nominal,
-        reports,
+        recorder.reports(),
         convolutions,
         edges,
         kernels,
         transposes,
         memory,
-        schedules,
-        calls,
+        code.schedules,
+        len(graph.calls),
         graph,
-        generic,
-        notes,
-        device,
+        code.generic,
+        (*notes, *code.notes),
+        code.device,
     )
+
+
+@dataclass(frozen=True)
+class _CodeReport:
+    """What is chosen of kernels' code: schedules and nests without one on a CPU, what kernels ask of another machine."""
+
+    schedules: ScheduleTable
+    generic: Mapping[str, tuple[str, ...]]
+    device: DeviceReport | None = None
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        return self.device.notes if self.device else ()
+
+
+def _code(module: ir.Module, target: Target, progress: Progress | None) -> _CodeReport:
+    """The report of a module whose memory is about to be planned."""
+    if progress:
+        progress("choose schedules")
+    with module.context, ir.Location.unknown():
+        target.passes(_PLANNING, UNITS).run(module, instruments=ending(progress))
+    if target.has_report:
+        return _CodeReport(ScheduleTable({}), {}, target.report(module))
+    schedules = chosen_schedules(module, target.passes(UNITS, SCHEDULED), ending(progress))
+    return _CodeReport(schedules, generic_nests(module))
 
 
 def _value_notes(source: Source) -> Iterator[str]:

@@ -49,6 +49,7 @@ class Request:
     must_specialize: bool = False
     """Whether a model that can have no versions for frequent sizes is an error."""
     most_versions: int = MOST_VARIANTS
+    """Values that code is made for at calls, and frequent sizes, of which a model keeps the code."""
 
     def compile(
         self,

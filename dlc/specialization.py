@@ -41,7 +41,7 @@ class OnnxModel:
         return replace(source, params={**source.params, **(self.params or {})})
 
 
-def specializing(needed: ValuesNeededError, request: Request, model: Any, limit: int, **reading: Any) -> SpecializingModel:
+def specializing(needed: ValuesNeededError, request: Request, model: Any, **reading: Any) -> SpecializingModel:
     """The model for a source that could not be read because of what is `needed`; `reading` are fields of `OnnxModel`."""
     from dlc.frontends.onnx.interface import interface_of
     from dlc.frontends.onnx.loader import load_model
@@ -63,7 +63,7 @@ def specializing(needed: ValuesNeededError, request: Request, model: Any, limit:
         source = onnx_model.read(facts.values, facts.shapes)
         return sharing.compile(replace(source, params=shared.same(source.params)), progress, shapes=onnx_model.shapes)
 
-    return SpecializingModel(name, specs, outputs, request.options, build, limit)
+    return SpecializingModel(name, specs, outputs, request.options, build, request.most_versions)
 
 
 def look_ahead(model: OnnxModel, specs: Sequence[TensorSpec], inputs: Mapping[str, TensorType]) -> tuple[TensorSpec, ...]:

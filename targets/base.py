@@ -41,6 +41,9 @@ class Target(ABC):
     has_report: bool = False
     """Whether `report` tells of its kernels."""
 
+    has_device: bool = False
+    """Whether its code is for this machine's GPU, too: an engine that `dlc run` keeps is found again with the same GPU only."""
+
     session: type[Session] = Session
     """What calls loaded code of it."""
 

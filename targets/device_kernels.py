@@ -13,9 +13,9 @@ class DeviceKernel:
     `accesses` are those of global memory, of which `uncoalesced` move more than twice what is asked for, and `gathers` go where
     data says; `used_share` is the part of what memory moves that is asked for. `bank_ways` are passes of the worst access of shared
     memory (1: no conflict; 0: none is used). `tensor_cores` names the products of one instruction of theirs (`m16n8k16.f16`), empty
-    for kernels that do without. `registers` of a thread, `spill_bytes` of instructions that spill, `shared_bytes` of
-    a block, `occupancy` (the share of a multiprocessor's threads) and its `limit` are None where no assembler is installed;
-    of shared memory what launches ask for is known without one.
+    for kernels that do without. An assembler tells `registers` of a thread, `spill_bytes` of instructions that spill,
+    `shared_bytes` of a block, `occupancy` (the share of a multiprocessor's threads) and its `limit`. They are None where none is
+    installed, except for the shared memory that launches ask for.
     """
 
     name: str

@@ -28,8 +28,8 @@ class CodeImage:
 class KernelForm:
     """The kernels of a model in one form, `cubin` or `ptx`, for GPUs by the name `chip` (`sm_90`, `sm_90a`).
 
-    `ptx` is the version of PTX that they are written in, times ten, `cuda` that of CUDA which the driver must know, as it gives its
-    own (12040 is 12.4); `assembler` is what made a cubin, empty for PTX.
+    `ptx` is ten times the version of PTX that they are written in. `cuda` is the version of CUDA that the driver must know, in the
+    driver's own form (12040 is 12.4). `assembler` is what made a cubin, empty for PTX.
     """
 
     form: str

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from string import Template
 
 import numpy as np
 
@@ -71,32 +72,36 @@ func.func @f(%A: !A {{llvm.noalias}}, %B: !B {{llvm.noalias}}, %C: !C {{llvm.noa
   return
 }}"""
 
-_SOFTMAX = """
-!A = memref<{m}x{n}xf64>
-func.func @f(%A: !A {{llvm.noalias}}, %C: !A {{llvm.noalias}}) {{
-  %zero = arith.constant 0.0 : f64
-  %least = arith.constant -1.0e30 : f64
-  affine.for %i = 0 to {m} {{
-    %max = affine.for %j = 0 to {n} iter_args(%s = %least) -> f64 {{
+_SOFTMAX_SHAPE = Template("""
+!A = memref<{m}x{n}x$type>
+func.func @f(%A: !A {{llvm.noalias}}, %C: !A {{llvm.noalias}}$more_arguments) {{
+  %zero = arith.constant 0.0 : $type
+  %least = arith.constant -1.0e30 : $type
+  affine.for %i = 0 to $rows {{
+    %max = affine.for %j = 0 to {n} iter_args(%s = %least) -> $type {{
       %a = affine.load %A[%i, %j] : !A
-      %t = arith.maximumf %s, %a : f64
-      affine.yield %t : f64
+      %t = arith.maximumf %s, %a : $type
+      affine.yield %t : $type
     }}
-    %sum = affine.for %j = 0 to {n} iter_args(%s = %zero) -> f64 {{
+    %sum = affine.for %j = 0 to {n} iter_args(%s = %zero) -> $type {{
       %a = affine.load %A[%i, %j] : !A
-      %d = arith.subf %a, %max : f64
-      affine.store %d, %C[%i, %j] : !A
-      %t = arith.addf %s, %d : f64
-      affine.yield %t : f64
+      %d = arith.subf %a, %max : $type
+      $weigh
+      affine.store $weight, %C[%i, %j] : !A
+      %t = arith.addf %s, $weight : $type
+      affine.yield %t : $type
     }}
     affine.for %j = 0 to {n} {{
       %c = affine.load %C[%i, %j] : !A
-      %d = arith.addf %c, %sum : f64
+      %d = $scale %c, %sum : $type
       affine.store %d, %C[%i, %j] : !A
     }}
   }}
   return
-}}"""
+}}""")
+"""The largest element of each row, the sum of what `weigh` makes of the distances from it, and `scale` of that by the sum."""
+
+_SOFTMAX = _SOFTMAX_SHAPE.substitute(type="f64", more_arguments="", rows="{m}", weigh="", weight="%d", scale="arith.addf")
 
 _STEPS = """
 func.func @f(%A: memref<?x?xf64> {{llvm.noalias}}, %C: memref<?x?xf64> {{llvm.noalias}}) {{
@@ -158,31 +163,7 @@ NESTS: dict[str, tuple[str, Callable[..., None], Callable[[int, int, int], list[
 }
 """By name: the text, its meaning, and the shapes of its arguments for sizes m, n and k."""
 
-SOFTMAX_ROWS = """
-!A = memref<{m}x{n}xf32>
-func.func @f(%A: !A {{llvm.noalias}}, %C: !A {{llvm.noalias}}, %m: index) {{
-  %zero = arith.constant 0.0 : f32
-  %least = arith.constant -1.0e30 : f32
-  affine.for %i = 0 to {rows} {{
-    %max = affine.for %j = 0 to {n} iter_args(%s = %least) -> f32 {{
-      %a = affine.load %A[%i, %j] : !A
-      %t = arith.maximumf %s, %a : f32
-      affine.yield %t : f32
-    }}
-    %sum = affine.for %j = 0 to {n} iter_args(%s = %zero) -> f32 {{
-      %a = affine.load %A[%i, %j] : !A
-      %d = arith.subf %a, %max : f32
-      %e = math.exp %d : f32
-      affine.store %e, %C[%i, %j] : !A
-      %t = arith.addf %s, %e : f32
-      affine.yield %t : f32
-    }}
-    affine.for %j = 0 to {n} {{
-      %c = affine.load %C[%i, %j] : !A
-      %d = arith.divf %c, %sum : f32
-      affine.store %d, %C[%i, %j] : !A
-    }}
-  }}
-  return
-}}"""
+SOFTMAX_ROWS = _SOFTMAX_SHAPE.substitute(
+    type="f32", more_arguments=", %m: index", rows="{rows}", weigh="%e = math.exp %d : f32", weight="%e", scale="arith.divf"
+)
 """Softmax of `rows` rows of a matrix [m, n] of f32; `rows` may be `%m`, which is an argument."""

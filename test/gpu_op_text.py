@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from dlc._mlir import ir
 
 ELEMENT_TYPES = {
@@ -31,3 +33,7 @@ class OpText:
 
     def set(self, op: ir.Operation, text: str) -> None:
         self.say(self.depth, f"{self.name(op.results[0])} = {text}")
+
+    def block(self, block: ir.Block, depth: int, results: Sequence[str] = ()) -> None:
+        """Write the ops of a block; what its terminator gives goes to `results`."""
+        raise NotImplementedError

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import numpy as np
+from gpu_affine_text import AffineText
 from gpu_op_text import ELEMENT_TYPES
-from gpu_warpgroup_text import WarpgroupText
-from gpu_warps import WARP
+from gpu_warp_text import WarpText
 
 from dlc._mlir import ir
 
@@ -58,7 +58,7 @@ def name_of(op: ir.Operation) -> str:
     return ir.StringAttr(op.attributes["sym_name"]).value
 
 
-class FunctionText(WarpgroupText):
+class FunctionText(AffineText, WarpText):
     """Writes one function as Python."""
 
     def __init__(self, op: ir.Operation, prefix: str = "") -> None:
@@ -233,81 +233,6 @@ class FunctionText(WarpgroupText):
         text = f"float('{value!r}')" if isinstance(value, float) else repr(value)
         self.set(op, f"np.full({tuple(kind.shape)!r}, {text}, {ELEMENT_TYPES[str(kind.element_type)]!r})")
 
-    # Vectors, and what warps do together.
-
-    def _on_vector__extract(self, op: ir.Operation) -> None:
-        place = tuple(ir.DenseI64ArrayAttr(op.attributes["static_position"]))
-        self.set(op, f"{self.name(op.operands[0])}[{place!r}]")
-
-    def _on_vector__extract_strided_slice(self, op: ir.Operation) -> None:
-        start, size = (ir.IntegerAttr(ir.ArrayAttr(op.attributes[name])[0]).value for name in ("offsets", "sizes"))
-        self.set(op, f"{self.name(op.operands[0])}[{start} : {start + size}]")
-
-    def _on_vector__from_elements(self, op: ir.Operation) -> None:
-        given = ", ".join(self.name(value) for value in op.operands)
-        shape = tuple(ir.VectorType(op.results[0].type).shape)
-        self.set(op, f"np.array([{given}]).reshape({shape!r})")
-
-    def _on_vector__broadcast(self, op: ir.Operation) -> None:
-        kind = ir.VectorType(op.results[0].type)
-        self.set(op, f"np.full({tuple(kind.shape)!r}, {self.name(op.operands[0])})")
-
-    def _on_vector__load(self, op: ir.Operation) -> None:
-        memref, *place = (self.name(value) for value in op.operands)
-        (count,) = ir.VectorType(op.results[0].type).shape
-        self.set(op, f"_row_of({memref}, ({', '.join(place)},), {count}).copy()")
-
-    def _on_vector__store(self, op: ir.Operation) -> None:
-        value, memref, *place = (self.name(value) for value in op.operands)
-        (count,) = ir.VectorType(op.operands[0].type).shape
-        self.say(self.depth, f"_row_of({memref}, ({', '.join(place)},), {count})[...] = {value}")
-
-    def _on_affine__vector_load(self, op: ir.Operation) -> None:
-        self.set(op, f"{self._vector(op, 1, op.results[0].type)}.copy()")
-
-    def _on_affine__vector_store(self, op: ir.Operation) -> None:
-        place = self._vector(op, 2, op.operands[0].type)
-        self.say(self.depth, f"{place}[...] = {self.name(op.operands[0])}")
-
-    def _vector(self, op: ir.Operation, first: int, kind: ir.Type) -> str:
-        """The neighbours that an access touches."""
-        texts = _texts(op.attributes["map"].value, [self.name(value) for value in list(op.operands)[first:]])
-        (count,) = ir.VectorType(kind).shape
-        return f"_vector_of({self.name(op.operands[first - 1])}, ({', '.join(texts)},), {count})"
-
-    def _on_nvgpu__device_async_copy(self, op: ir.Operation) -> None:
-        sizes = list(ir.DenseI32ArrayAttr(op.attributes["operandSegmentSizes"]))
-        given = [self.name(value) for value in op.operands]
-        place, source, at, used = (given[sum(sizes[:part]) : sum(sizes[: part + 1])] for part in range(1, 5))
-        count = ir.IntegerAttr(op.attributes["dstElements"]).value
-        ends = f"{given[0]}, ({', '.join(place)},), {source[0]}, ({', '.join(at)},)"
-        self.say(self.depth, f"copies.start({ends}, {count}, {used[0] if used else count})")
-
-    def _on_nvvm__cp__async__commit__group(self, op: ir.Operation) -> None:
-        self.say(self.depth, "copies.close()")
-
-    def _on_nvvm__cp__async__wait__group(self, op: ir.Operation) -> None:
-        self.say(self.depth, f"copies.wait({ir.IntegerAttr(op.attributes['n']).value})")
-
-    def _on_nvgpu__ldmatrix(self, op: ir.Operation) -> None:
-        memref, *place = (self.name(value) for value in op.operands)
-        transpose = ir.BoolAttr(op.attributes["transpose"]).value
-        self.set(op, f"yield ('ldmatrix', _matrix_row({memref}, ({', '.join(place)},)), {transpose})")
-
-    def _on_nvgpu__mma__sync(self, op: ir.Operation) -> None:
-        self.set(op, f"yield ('mma', {', '.join(self.name(value) for value in op.operands)})")
-
-    def _on_nvvm__bar__warp__sync(self, op: ir.Operation) -> None:
-        self.say(self.depth, f"yield ('sync', {self.name(op.operands[0])})")
-
-    def _on_gpu__shuffle(self, op: ir.Operation) -> None:
-        mode = str(op.attributes["mode"]).rsplit(" ", 1)[1].rstrip(">")
-        given = [self.name(value) for value in op.operands]
-        # in parts of a warp, convert-gpu-to-nvvm names the lanes of the first part alone as those that take part
-        self.say(self.depth, f"assert {given[2]} == {WARP}, 'a gpu.shuffle in parts of a warp'")
-        results = ", ".join(self.name(result) for result in op.results)
-        self.say(self.depth, f"{results} = yield ('shuffle {mode}', {', '.join(given)})")
-
     def _on_arith__select(self, op: ir.Operation) -> None:
         condition, one, other = (self.name(value) for value in op.operands)
         self.set(op, f"{one} if {condition} else {other}")
@@ -322,14 +247,6 @@ class FunctionText(WarpgroupText):
         if number in _UNSIGNED and isinstance(op.operands[0].type, ir.IndexType):
             given = [f"({each} & {_ALL_BITS})" for each in given]
         self.set(op, f"{given[0]} {_INTEGER_PREDICATES[number]} {given[1]}")
-
-    def _subscripts(self, op: ir.Operation, first: int) -> str:
-        """The element that an access touches; subscripts are checked."""
-        texts = _texts(op.attributes["map"].value, [self.name(value) for value in list(op.operands)[first:]])
-        for text in texts:
-            if "-" in text or "+" in text or text.isidentifier():
-                self.say(self.depth, f"if {text} < 0: _outside()")
-        return f"{self.name(op.operands[first - 1])}[{', '.join(texts) or '()'}]"
 
     def _on_memref__load(self, op: ir.Operation) -> None:
         memref, *subscripts = (self.name(value) for value in op.operands)
@@ -346,54 +263,6 @@ class FunctionText(WarpgroupText):
     def _on_cf__assert(self, op: ir.Operation) -> None:
         self.say(self.depth, f"assert {self.name(op.operands[0])}, {ir.StringAttr(op.attributes['msg']).value!r}")
 
-    def _on_affine__load(self, op: ir.Operation) -> None:
-        self.set(op, self._subscripts(op, 1))
-
-    def _on_affine__store(self, op: ir.Operation) -> None:
-        place = self._subscripts(op, 2)
-        self.say(self.depth, f"{place} = {self.name(op.operands[0])}")
-
-    def _on_affine__apply(self, op: ir.Operation) -> None:
-        self.set(op, self._extreme(op, ""))
-
-    def _on_affine__min(self, op: ir.Operation) -> None:
-        self.set(op, self._extreme(op, "min"))
-
-    def _on_affine__max(self, op: ir.Operation) -> None:
-        self.set(op, self._extreme(op, "max"))
-
-    def _extreme(self, op: ir.Operation, which: str) -> str:
-        return _call(which, _texts(op.attributes["map"].value, [self.name(value) for value in op.operands]))
-
-    def _on_affine__for(self, op: ir.Operation) -> None:
-        sizes = list(ir.DenseI32ArrayAttr(op.attributes["operandSegmentSizes"]))
-        given = [self.name(value) for value in op.operands]
-        low = _call("max", _texts(op.attributes["lowerBoundMap"].value, given[: sizes[0]]))
-        high = _call("min", _texts(op.attributes["upperBoundMap"].value, given[sizes[0] : sizes[0] + sizes[1]]))
-        body, depth = op.regions[0].blocks[0], self.depth
-        variable, *carried = (self.name(argument) for argument in body.arguments)
-        for name, value in zip(carried, given[sizes[0] + sizes[1] :], strict=True):
-            self.say(depth, f"{name} = {value}")
-        self.say(depth, f"for {variable} in range({low}, {high}, {ir.IntegerAttr(op.attributes['step']).value}):")
-        self.block(body, depth + 1, carried)
-        for result, name in zip(op.results, carried, strict=True):
-            self.say(depth, f"{self.name(result)} = {name}")
-
-    def _on_affine__if(self, op: ir.Operation) -> None:
-        depth = self.depth
-        set_text = str(op.attributes["condition"]).removeprefix("affine_set<").removesuffix(">")
-        inputs, constraints = set_text.split(" : ", 1)
-        sides = [side.rsplit(" ", 2) for side in constraints[1:-1].split(", ")]
-        map = ir.AffineMapAttr(ir.Attribute.parse(f"affine_map<{inputs} -> ({', '.join(side[0] for side in sides)})>")).value
-        texts = _texts(map, [self.name(value) for value in op.operands])
-        holds = " and ".join(f"{text} {side[1]} 0" for text, side in zip(texts, sides, strict=True))
-        results = [self.name(result) for result in op.results]
-        self.say(depth, f"if {holds}:")
-        self.block(op.regions[0].blocks[0], depth + 1, results)
-        if len(op.regions[1].blocks):
-            self.say(depth, "else:")
-            self.block(op.regions[1].blocks[0], depth + 1, results)
-
 
 def _shape_of(kind: ir.Type) -> str:
     memref = ir.MemRefType(kind)
@@ -407,27 +276,3 @@ def _cast(text: str, kind: ir.Type) -> str:
 def _scalar(kind: str) -> str:
     """The Python type of an element."""
     return "_bfloat16" if kind == "bf16" else f"np.{ELEMENT_TYPES[kind]}"
-
-
-def _call(which: str, texts: Sequence[str]) -> str:
-    return texts[0] if len(texts) == 1 else f"{which}({', '.join(texts)})"
-
-
-def _texts(map: ir.AffineMap, operands: Sequence[str]) -> list[str]:
-    """The results of an affine map as Python."""
-    return [_text(result, operands, map.n_dims) for result in map.results]
-
-
-def _text(expression: ir.AffineExpr, operands: Sequence[str], dims: int) -> str:
-    expression = expression.maybe_downcast()
-    if isinstance(expression, ir.AffineDimExpr):
-        return operands[expression.position]
-    if isinstance(expression, ir.AffineSymbolExpr):
-        return operands[dims + expression.position]
-    if isinstance(expression, ir.AffineConstantExpr):
-        return str(expression.value)
-    lhs, rhs = _text(expression.lhs, operands, dims), _text(expression.rhs, operands, dims)
-    if isinstance(expression, ir.AffineCeilDivExpr):
-        return f"(-(-{lhs} // {rhs}))"
-    signs = {ir.AffineAddExpr: "+", ir.AffineMulExpr: "*", ir.AffineModExpr: "%", ir.AffineFloorDivExpr: "//"}
-    return f"({lhs} {signs[type(expression)]} {rhs})"

@@ -9,13 +9,15 @@ run beside those of many, so that no core waits.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
+import signal
 import subprocess
 import sys
 import tempfile
 import time
 import xml.etree.ElementTree as ET
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
@@ -125,11 +127,29 @@ def finish(run: Run) -> Counts:
     return counts
 
 
+@contextlib.contextmanager
+def interrupts_held() -> Iterator[None]:
+    """Raise `KeyboardInterrupt` after the block for an interrupt that comes inside. Processes that it starts take interrupts."""
+    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # as shells leave it for what runs in the background
+        yield
+        return
+    held: list[int] = []
+    before = signal.signal(signal.SIGINT, lambda number, frame: held.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if held:
+        raise KeyboardInterrupt
+
+
 def run_group(group: Sequence[Suite]) -> Counts:
     """Run suites beside each other; lines come in their order. Those that were started end with this one."""
     runs: list[Run] = []
     try:
-        runs.extend(map(start, group))
+        for suite in group:
+            with interrupts_held():  # one between a process and its place in the list would leave the process running
+                runs.append(start(suite))
         return sum(map(finish, runs), Counts())
     finally:
         for run in runs:

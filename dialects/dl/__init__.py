@@ -17,10 +17,14 @@ from typing import Any
 from dlc._mlir import ext, ir
 from dlc.diagnostics import did_you_mean
 from dlc.dialects.dl.attributes import REQUIRED
-from dlc.dialects.dl.base import DL, OPS, DLOp
+from dlc.dialects.dl.base import OPS, DLOp
+from dlc.dialects.dl.dialect import DL
 
 _LOADING = threading.Lock()  # the bindings load a dialect through state of its class: threads at once crash
-_HELPERS = {"__init__", "attributes", "base", "control", "graph", "interpreter", "numerics", "resize_taps", "storage", "types"}
+_HELPERS = {
+    *("__init__", "attributes", "base", "control", "dialect", "graph", "interpreter", "numerics"),
+    *("op_builder", "operand_types", "resize_taps", "storage", "types"),
+}
 
 
 @functools.lru_cache(maxsize=1)

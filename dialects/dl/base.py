@@ -1,29 +1,21 @@
-"""The dl dialect and the base class of its ops.
+"""The base class of the ops of the dl dialect.
 
 An op is one class: operands and results as annotations, attributes as fields (`attributes.py`), a pure shape rule `infer`
 shared by builder and verifier, a reference implementation `reference`, and a docstring that is the specification, with one line
 `c1: ...` for each labelled constraint that `infer` checks.
 """
 
-import io
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import Any, Optional, TypeAlias, cast
+from typing import Any, Optional, cast
 
 import numpy as np
 
-from dlc._mlir import ext, ir, irdl
-from dlc.dialects.dl.attributes import REQUIRED, Attr, AttributeMismatch
-from dlc.dialects.dl.types import (
-    ALL_DTYPES,
-    ConstraintError,
-    TensorType,
-    compatible,
-    mlir_type,
-    require_addressable,
-    tensor_type,
-)
-from dlc.errors import VerifyError
+from dlc._mlir import ext, ir
+from dlc.dialects.dl.attributes import Attr, AttributeMismatch
+from dlc.dialects.dl.op_builder import OpBuilder
+from dlc.dialects.dl.operand_types import InferredTypes, OperandValue, is_tensor, plain_type, types_of
+from dlc.dialects.dl.types import ALL_DTYPES, ConstraintError, TensorType, compatible, require_addressable, tensor_type
 
 # No `from __future__ import annotations` here and in the op files: the bindings read the annotations as objects.
 
@@ -34,9 +26,6 @@ Pure = ext.Pure
 
 OPS: dict[str, type["DLOp"]] = {}
 """Every op class by its name without the `dl.` prefix, in order of definition."""
-
-OperandValue: TypeAlias = ir.Value | Sequence[ir.Value] | None
-InferredTypes = tuple[TensorType, ...]
 
 FUSION_CLASSES = {
     "injective": "an element of the result depends on single elements of the operands, at places that index arithmetic gives",
@@ -50,27 +39,7 @@ FUSION_CLASSES = {
 """What `fusion_class` of an op class may be."""
 
 
-class DL(ext.Dialect, name="dl"):  # type: ignore[call-arg]  # the bindings have no types
-    """The dl dialect: a graph of tensor operations."""
-
-    _bytecode = b""
-
-    @classmethod
-    def load(cls) -> None:
-        """Load the dialect into the current context. Its IRDL is built, checked and simplified in the first context only."""
-        if cls._bytecode:
-            irdl.load_dialects(ir.Module.parse(cls._bytecode))
-            for op in cls.operations:
-                op._attach_traits()
-            return
-        super().load()
-        text = io.BytesIO()
-        cls._mlir_module.operation.write_bytecode(text)
-        cls._mlir_module = None  # would keep the context alive
-        cls._bytecode = text.getvalue()
-
-
-class DLOp(DL.Operation):  # type: ignore[name-defined]  # made by the bindings
+class DLOp(OpBuilder):
     """Base of every dl op; see the module docstring."""
 
     # The bindings read every annotation as a field of the op, so class variables go without.
@@ -82,14 +51,10 @@ class DLOp(DL.Operation):  # type: ignore[name-defined]  # made by the bindings
     is_elementwise = False
     """Whether each element of the result depends on the element at its own place in each operand, after broadcasting."""
 
-    operand_fields = cast("tuple[ext.OperandDef, ...]", ())
     result_fields = cast("tuple[ext.ResultDef, ...]", ())
-    attribute_fields = cast("dict[str, Attr]", {})
     _known = cast("frozenset[str]", frozenset())
-    _variable = cast("tuple[ext.OperandDef, ...]", ())
     _fixed = 0
     _single = True
-    _variadic_results = False
 
     def __init_subclass__(cls, *, name: Optional[str] = None, traits: Optional[list[type]] = None, **kwargs: Any) -> None:
         if "__annotations__" not in cls.__dict__:
@@ -155,11 +120,11 @@ class DLOp(DL.Operation):  # type: ignore[name-defined]  # made by the bindings
 
     def operand_types(self) -> tuple[Any, ...]:
         """Plain types by operand field, shaped as `operand_groups`."""
-        return tuple(_types_of(group) for group in self.operand_groups())
+        return tuple(types_of(group) for group in self.operand_groups())
 
     def result_types(self) -> InferredTypes:
         """Plain types of the results."""
-        return tuple(_plain(result.type) for result in self.operation.results)
+        return tuple(plain_type(result.type) for result in self.operation.results)
 
     @classmethod
     def _segment_sizes_for(cls, count: int) -> list[int]:
@@ -201,7 +166,7 @@ class DLOp(DL.Operation):  # type: ignore[name-defined]  # made by the bindings
         if message := self._needless_segments(len(operation.operands)):
             return message
         operands = self.operand_types()
-        if any(isinstance(group, _NotTensor) or group is _NOT_TENSOR for group in operands):
+        if not all(map(is_tensor, operands)):
             return self._unknown_element()
         inferred = self.inferred_types(*operands, **self.attribute_values())
         return self._result_mismatch(inferred)
@@ -291,134 +256,9 @@ class DLOp(DL.Operation):  # type: ignore[name-defined]  # made by the bindings
             return cls.accepts.get(operand, ALL_DTYPES)
         return cls.accepts
 
-    # Building.
-
-    @classmethod
-    def build(cls, *operands: OperandValue, loc: Any = None, ip: Any = None, **keywords: Any) -> Any:
-        """Create the op at the insertion point and return its result (a tuple of results when it has several).
-
-        Operands go by position or name, attributes by name with Python values; result types are inferred. `ConstraintError`
-        or `AttributeMismatch` says what does not fit.
-        """
-        return _unwrap(cls, cls.create(*operands, loc=loc, ip=ip, **keywords))
-
-    @classmethod
-    def create(
-        cls, *operands: OperandValue, result_types: Any = None, loc: Any = None, ip: Any = None, **keywords: Any
-    ) -> ir.Operation:
-        """Like `build`, but returns the operation; `result_types` (plain types) may refine what `infer` gives."""
-        groups = cls._bind_operands(operands, keywords)
-        values = cls.bind_attributes(keywords)
-        inferred = cls.inferred_types(*(_types_of(group) for group in groups), **values)
-        for want, have in zip(inferred, result_types or (), strict=bool(result_types)):
-            if not compatible(want, have):
-                raise ConstraintError("result", f"type {have} does not fit the inferred {want}")
-        operands_in_order = [value for group in groups for value in _flat(group)]
-        cls._check_contexts(operands_in_order)
-        return ir.Operation.create(
-            f"dl.{cls._op_name}",
-            results=[mlir_type(result) for result in result_types or inferred],
-            operands=operands_in_order,
-            attributes=cls._mlir_attributes(values, groups),
-            loc=loc,
-            ip=ip,
-        )
-
-    @classmethod
-    def _check_contexts(cls, operands: Sequence[ir.Value]) -> None:
-        """Refuse values of another context, which would corrupt memory."""
-        context = ir.Context.current
-        if any(value.context != context for value in operands):
-            remedy = "build each graph from its own values"
-            raise VerifyError(f"dl.{cls._op_name}: error: an operand belongs to another context; {remedy}")
-
-    @classmethod
-    def _bind_operands(cls, operands: tuple[OperandValue, ...], keywords: dict[str, Any]) -> list[OperandValue]:
-        names = [field.name for field in cls.operand_fields]
-        if len(operands) > len(names):
-            raise TypeError(f"dl.{cls._op_name} takes {len(names)} operands ({', '.join(names)}) but got {len(operands)}")
-        groups = list(operands) + [keywords.pop(name, None) for name in names[len(operands) :]]
-        for field, group in zip(cls.operand_fields, groups, strict=True):
-            if group is None and field.variadicity == ext.Variadicity.single:
-                raise TypeError(f"dl.{cls._op_name} needs operand '{field.name}'")
-        return [cls._as_value(field.name, group) for field, group in zip(cls.operand_fields, groups, strict=True)]
-
-    @classmethod
-    def _as_value(cls, name: str, group: Any) -> OperandValue:
-        """A value, a list of them or None, from those or from ops with one result."""
-        if group is None or isinstance(group, ir.Value):
-            return group
-        if isinstance(group, (list, tuple)):
-            return [cls._as_value(name, item) for item in group]
-        if isinstance(group, (ir.OpView, ir.Operation)):
-            return group.result
-        kind = type(group).__name__
-        raise TypeError(f"operand '{name}' of dl.{cls._op_name} is a {kind}, not an MLIR value; dl.constant makes one of an array")
-
-    @classmethod
-    def bind_attributes(cls, keywords: Mapping[str, Any]) -> dict[str, Any]:
-        """Checked attribute values by name with defaults filled in; TypeError names an unknown or missing one."""
-        unknown = [key for key in keywords if key not in cls.attribute_fields]
-        if unknown:
-            known = ", ".join(cls.attribute_fields) or "none"
-            raise TypeError(f"dl.{cls._op_name} has no attribute '{unknown[0]}' (attributes: {known})")
-        values = {}
-        for name, field in cls.attribute_fields.items():
-            value = keywords.get(name, field.default)
-            if value is REQUIRED:
-                raise TypeError(f"dl.{cls._op_name} needs attribute '{name}' ({field.kind})")
-            values[name] = value if value is field.default else field.checked(value)
-        return values
-
-    @classmethod
-    def _mlir_attributes(cls, values: Mapping[str, Any], groups: Sequence[OperandValue]) -> dict[str, ir.Attribute]:
-        attributes = {
-            name: cls.attribute_fields[name].to_mlir(value)
-            for name, value in values.items()
-            if value is not None and not _is_default(value, cls.attribute_fields[name].default)
-        }
-        if len(cls._variable) > 1:
-            attributes["operandSegmentSizes"] = ir.DenseI32ArrayAttr.get([len(_flat(group)) for group in groups])
-        return attributes
-
 
 def _operand_accessor(index: int) -> property:
     return property(lambda op: op.operand_groups()[index])
-
-
-class _NotTensor:
-    """Stands for the type of an operand that is no dl tensor."""
-
-
-_NOT_TENSOR = _NotTensor()
-
-
-def _plain(mlir: ir.Type) -> Any:
-    return tensor_type(mlir) or _NOT_TENSOR
-
-
-def _types_of(group: Any) -> Any:
-    if group is None:
-        return None
-    if isinstance(group, list):
-        types = tuple(_plain(value.type) for value in group)
-        return _NOT_TENSOR if _NOT_TENSOR in types else types
-    return _plain(group.type)
-
-
-def _flat(group: OperandValue) -> list[ir.Value]:
-    if group is None:
-        return []
-    return list(group) if isinstance(group, list) else [group]
-
-
-def _is_default(value: Any, default: Any) -> bool:
-    return default is not REQUIRED and type(value) is type(default) and bool(value == default)
-
-
-def _unwrap(cls: type[DLOp], operation: ir.Operation) -> Any:
-    results = tuple(operation.results)
-    return results[0] if len(results) == 1 and not cls._variadic_results else results
 
 
 def _takes(variadicity: ext.Variadicity, size: int) -> bool:

@@ -11,8 +11,8 @@ import json
 import os
 import platform
 import time
-from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -31,8 +31,6 @@ _READERS = ("dlc.frontends", "dlc.engines")
 """Packages that read models and write engines, beside those of the compiler."""
 _PACKAGES = ("numpy", "onnx", "ml_dtypes", "llvmlite")
 """Packages of others that decide what an engine holds."""
-_OF_GPUS = "gpu"
-"""What names of targets begin with whose code this machine's GPU decides, too."""
 _UNRELATED = frozenset({"DLC_CACHE_DIR", "DLC_CACHE_SIZE", "DLC_VERBOSE", "DLC_THREAD_AFFINITY"})
 """Variables of the environment that no code depends on."""
 _NAMING_FILES = frozenset({"DLC_POLICY", "DLC_RUNTIME_LIBRARY"})
@@ -40,8 +38,19 @@ _NAMING_FILES = frozenset({"DLC_POLICY", "DLC_RUNTIME_LIBRARY"})
 
 
 @dataclass(frozen=True)
+class _Listing:
+    """What an entry says of its engine: the files beside the model with their identities, and whether it is for one GPU alone."""
+
+    files: Mapping[str, Sequence[int]]
+    has_device: bool
+
+
+@dataclass(frozen=True)
 class EngineCache:
-    """The place of a model's engine: what is read for it, when that was looked at, and the key that all of it gives."""
+    """The place of a model's engine: what is read for it, when that was looked at, and the key that all of it gives.
+
+    Only the target knows whether an engine is for this machine's GPU, and targets bring the compiler: so the listing says it.
+    """
 
     disk: DiskCache
     model: Path
@@ -57,20 +66,19 @@ class EngineCache:
         if disk is None or fingerprint is None or identity is None or not _NAMING_FILES.isdisjoint(os.environ):
             return None
         variables = {name: value for name, value in os.environ.items() if name.startswith("DLC_") and name not in _UNRELATED}
-        machine = [platform.machine(), _processor(), len(_processors()), _calibration(disk), _device(options)]
+        machine = [platform.machine(), _processor(), len(_processors()), _calibration(disk)]
         parts = ["engine", fingerprint, str(model.resolve()), identity, machine, variables, options]
         key = hashlib.sha256(json.dumps(parts, sort_keys=True, default=str).encode()).hexdigest()
         return cls(disk, model, identity, began, key)
 
     def find(self) -> Path | None:
         """The engine, if it is there and the files beside the model, which it names, are those that it was made of."""
-        listed = self.disk.get(self.key)
-        if listed is None:
+        listing = self._listing()
+        if listing is None:
             return None
-        beside = json.loads(listed)
-        if any(identity_of(self.model.parent / name) != tuple(identity) for name, identity in beside.items()):
+        if any(identity_of(self.model.parent / name) != tuple(identity) for name, identity in listing.files.items()):
             return None
-        return self.disk.find_file(self.key)
+        return self.disk.find_file(self._engine_key(listing.has_device))
 
     def keep(self, compiled: CompiledModel) -> None:
         """Write the engine, for runs to come; nothing is kept of models that engines do not hold, or that are being written."""
@@ -78,15 +86,26 @@ class EngineCache:
         known = [self.identity, *files.values()]
         if identity_of(self.model) != self.identity or not all(each and self._is_settled(each) for each in known):
             return
+        has_device = _has_device(compiled.options.target)
         try:
-            self.disk.put_file(self.key, compiled.save)
+            self.disk.put_file(self._engine_key(has_device), compiled.save)
         except (DLCError, OSError):  # another target's code, a full disk
             return
-        self.disk.put(self.key, json.dumps(files).encode())
+        self.disk.put(self.key, json.dumps({"files": files, "has_device": has_device}).encode())
 
     def forget(self) -> None:
         """Remove the engine, which is damaged."""
-        self.disk.remove_file(self.key)
+        listing = self._listing()
+        if listing is not None:
+            self.disk.remove_file(self._engine_key(listing.has_device))
+
+    def _listing(self) -> _Listing | None:
+        listed = self.disk.get(self.key)
+        return None if listed is None else _Listing(**json.loads(listed))
+
+    def _engine_key(self, has_device: bool) -> str:
+        """The key of the engine's file: machines of several GPUs may share the folder."""
+        return hashlib.sha256(f"{self.key} {_device()}".encode()).hexdigest() if has_device else self.key
 
     def _is_settled(self, identity: tuple[int, ...]) -> bool:
         """Whether a write after the model was read would have another time than those of `identity`."""
@@ -126,14 +145,18 @@ def _processor() -> str:
     return "\n".join(line for line in block.splitlines() if not line.startswith(("cpu MHz", "bogomips")))
 
 
-def _device(options: Mapping[str, object]) -> object:
-    """What the driver says of this machine's GPU, or why it does not, where the target is of GPUs."""
-    if str(options.get("target")).partition(":")[0] != _OF_GPUS:
-        return None
+def _device() -> str:
+    """What the driver says of this machine's GPU, or why it does not."""
     try:
-        return asdict(device_facts())
+        return str(device_facts())
     except TargetError as error:
         return str(error)
+
+
+def _has_device(target: str) -> bool:
+    from dlc.targets.registry import find_target  # brings the compiler
+
+    return find_target(target).has_device
 
 
 def _processors() -> set[int]:

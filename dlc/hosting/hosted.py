@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from dlc.request import Request
 
 
-def find_hosted(model: Any, request: Request, limit: int, progress: Progress | None, reading: ReadOptions) -> CompiledModel | None:
+def find_hosted(model: Any, request: Request, progress: Progress | None, reading: ReadOptions) -> CompiledModel | None:
     """The hosted model of a source that was refused; None where no op of it is one of the host.
 
     Raises `UnsupportedError` with the nodes that neither the host nor compiled code computes.
@@ -36,9 +36,9 @@ def find_hosted(model: Any, request: Request, limit: int, progress: Progress | N
 
     def compile_segment(segment: onnx.ModelProto, told: Progress | None) -> CompiledModel:
         with untold():
-            return compile_model(segment, request, limit, told, ReadOptions(lenient=True))
+            return compile_model(segment, request, told, ReadOptions(lenient=True))
 
-    hosted = HostedModel(name, graph, request.options, compile_segment, limit)
+    hosted = HostedModel(name, graph, request.options, compile_segment, request.most_versions)
     hosted.prepare(timed(request.timeout, name, progress))
     return hosted if reading.params is None else hosted.with_params(reading.params)
 

@@ -49,8 +49,8 @@ class EngineResult:
 class Comparison:
     """Results on one model by engine, dlc's first.
 
-    `peak` is the operations per second of a loop of multiply-adds on one core that took its turn in the same rounds, and
-    `per_peak` the operations that it would have done during a call of dlc: dividing a model's by it gives the share of peak.
+    A loop of multiply-adds on one core takes its turn in the same rounds. `peak` is its operations per second, `per_peak` the
+    operations that it would do in the time of one call of dlc. A model's operations over `per_peak` are its share of peak.
     """
 
     model: str

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from dlc.lowering.affine.cost.strides import access_strides, element_bytes
+from dlc.lowering.affine.cost.strides import access_strides
 from dlc.lowering.affine.ir.accesses import MemRefAccess
 from dlc.lowering.affine.ir.element_relations import Array
 from dlc.lowering.affine.polyhedral.model import Scop
@@ -101,4 +101,4 @@ class AccessRuns:
             reach *= self.extents[depth]
             want *= self.extents[depth]
         lanes = min(reach, self.facts.warp_threads)
-        return min(1.0, max(abs(step) * element_bytes(access.array) / self.facts.sector_bytes, 1 / lanes))
+        return min(1.0, max(abs(step) * access.array.element_bytes / self.facts.sector_bytes, 1 / lanes))

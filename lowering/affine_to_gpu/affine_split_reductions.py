@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from dlc._mlir import affine, arith, ir, memref
 from dlc.analysis.buffers import nested_ops
 from dlc.lowering.affine.ir.accesses import SUBSCRIPTS_AT, access_of, stride_along
-from dlc.lowering.affine.ir.alignment import alignment_of, element_bytes
+from dlc.lowering.affine.ir.alignment import alignment_of, lane_bytes
 from dlc.lowering.affine.ir.loops import Bound, Loop, apply, build_for, real_ops
 from dlc.lowering.affine.ir.reductions import ReductionNest, chain_of, combine, identity
 from dlc.lowering.affine_to_gpu.coalesced_reductions import coalesce, extent_of_nest, is_dense
@@ -94,7 +94,7 @@ def _lanes(chains: Sequence[ReductionNest], facts: GpuMachine) -> dict[ir.Block,
 def _neighbours(loop: Loop, lanes: int) -> int:
     """How many neighbours a lane takes at once, so that loads or stores can be vectors: each of its steps takes as many."""
     accesses = [access_of(op) for op in nested_ops(loop.op) if op.name in SUBSCRIPTS_AT and stride_along(op, loop.iv) == 1]
-    most = max((alignment_of(access, loop.iv) // (element_bytes(access.memref) or 1) for access in accesses), default=1)
+    most = max((alignment_of(access, loop.iv) // (lane_bytes(access.memref) or 1) for access in accesses), default=1)
     assert loop.extent is not None
     while most > 1 and (loop.extent % most or loop.extent < most * lanes):
         most //= 2

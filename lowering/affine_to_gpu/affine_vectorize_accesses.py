@@ -9,7 +9,7 @@ from functools import cached_property
 from dlc._mlir import affine, ir
 from dlc.analysis.buffers import defining_op, nested_ops
 from dlc.lowering.affine.ir.accesses import SUBSCRIPTS_AT, MemRefAccess, access_of, are_apart, is_access, stride_along
-from dlc.lowering.affine.ir.alignment import alignment_of, element_bytes
+from dlc.lowering.affine.ir.alignment import alignment_of, lane_bytes
 from dlc.lowering.affine.ir.bounds import Bounds
 from dlc.lowering.affine.ir.loops import real_ops
 from dlc.lowering.affine_to_gpu.extents import constant_of
@@ -88,7 +88,7 @@ class _Neighbours:
         return {op: lanes for op, lanes in found.items() if lanes > 1}
 
     def _lanes(self, access: MemRefAccess) -> int:
-        size, last = element_bytes(access.memref), access.starts[-1] if access.starts else None
+        size, last = lane_bytes(access.memref), access.starts[-1] if access.starts else None
         source = defining_op(access.root)
         if not size or (source is not None and is_bound(source)):  # memory of a block or a thread
             return 1

@@ -10,7 +10,7 @@ from math import prod
 from dlc._mlir import affine, arith, ir
 from dlc.analysis.buffers import defining_op, nested_ops
 from dlc.lowering.affine.ir.accesses import is_store
-from dlc.lowering.affine.ir.alignment import element_bytes
+from dlc.lowering.affine.ir.alignment import lane_bytes
 from dlc.lowering.affine.ir.loops import normalized, real_ops
 from dlc.lowering.affine_to_gpu.bounded_loops import bound_loops, values_of
 from dlc.lowering.affine_to_gpu.first_threads import WarpRows, is_inside, warp_rows
@@ -84,7 +84,7 @@ class _Group:
     @property
     def registers(self) -> int:
         """What a thread needs to keep all elements."""
-        size = element_bytes(self.first.access.memref) * self.lanes
+        size = lane_bytes(self.first.access.memref) * self.lanes
         return self.first.count * -(-size // REGISTER_BYTES)
 
     @property
@@ -180,7 +180,7 @@ def _may_stay(group: Sequence[ThreadAccess], accesses: Sequence[ThreadAccess], w
     """Whether the elements of a group change by its own stores alone, in loops that can be unrolled."""
     first, root = group[0], group[0].access.root
     is_of_gpu = ir.MemRefType(root.type).memory_space is None and not is_private(root)
-    if len(group) < 2 or not is_of_gpu or not element_bytes(first.access.memref):
+    if len(group) < 2 or not is_of_gpu or not lane_bytes(first.access.memref):
         return False
     others = dict.fromkeys(one.access.root for one in accesses) if root in written else written
     if not all(is_apart(root, other) for other in others if other != root):

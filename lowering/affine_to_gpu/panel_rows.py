@@ -8,7 +8,6 @@ from math import prod
 import islpy as isl
 import numpy as np
 
-from dlc.lowering.affine.cost.strides import element_bytes
 from dlc.lowering.affine.ir.accesses import MemRefAccess
 from dlc.lowering.affine.polyhedral.model import Scop
 from dlc.lowering.affine.polyhedral.packed_buffers import Buffer, CopyStatement
@@ -22,7 +21,7 @@ def row_length(scop: Scop, tree: Tree, panel: Buffer, lanes: str, facts: GpuMach
     """Elements of a row, some of which may stay unused: the shortest one of those that let a warp, whose lanes go along the loop
     called `lanes`, read with the fewest passes."""
     reads = [elements for elements in _reads(scop, tree, panel, lanes, facts) if len(elements)]
-    length, size = panel.shape[-1], element_bytes(panel)
+    length, size = panel.shape[-1], panel.element_bytes
 
     def ways(row: int) -> int:
         shape = (*panel.shape[:-1], row)

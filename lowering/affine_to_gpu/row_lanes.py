@@ -7,7 +7,7 @@ from math import prod
 from dlc._mlir import affine, ir
 from dlc.analysis.buffers import ALLOCATIONS, VIEW_OPS, defining_op, nested_ops
 from dlc.lowering.affine.ir.accesses import SUBSCRIPTS_AT
-from dlc.lowering.affine.ir.alignment import element_bytes
+from dlc.lowering.affine.ir.alignment import lane_bytes
 from dlc.lowering.affine.ir.loops import Bound, build_for, normalized
 from dlc.lowering.affine.ir.reductions import ReductionNest
 from dlc.lowering.affine_to_gpu.coalesced_reductions import extent_of_nest, is_dense
@@ -68,4 +68,4 @@ def rows_around(op: ir.Operation) -> int | None:
 
 
 def _bytes_of(op: ir.Operation) -> int:
-    return element_bytes(op.operands[SUBSCRIPTS_AT[op.name] - 1])
+    return lane_bytes(op.operands[SUBSCRIPTS_AT[op.name] - 1])

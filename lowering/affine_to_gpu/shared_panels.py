@@ -9,7 +9,6 @@ from math import prod
 
 import islpy as isl
 
-from dlc.lowering.affine.cost.strides import element_bytes
 from dlc.lowering.affine.polyhedral.model import Scop
 from dlc.lowering.affine.polyhedral.packed_buffers import Buffer, with_row_length
 from dlc.lowering.affine.primitives.pack_buffer import pack_in_order
@@ -70,7 +69,7 @@ def _share(scop: Scop, tree: Tree, kernel: Kernel, reuse: Reuse, limit: int, fac
             continue
         panel = _newest(packed.scop)
         length = row_length(packed.scop, packed.tree, panel, lanes, facts) if reuse.by_columns else panel.shape[-1]
-        size = prod((*panel.shape[:-1], length, element_bytes(panel)))
+        size = prod((*panel.shape[:-1], length, panel.element_bytes))
         if used + size <= limit:
             program, used = replace(packed, scop=with_row_length(packed.scop, panel, length)), used + size
             copies[names[0]] = axes, panel.shape

@@ -12,7 +12,7 @@ from typing import Literal
 import numpy as np
 
 from dlc._mlir import ir
-from dlc.analysis.buffers import ALLOCATIONS, defining_op
+from dlc.analysis.buffers import ALLOCATIONS, defining_op, element_bytes
 from dlc.lowering.affine.ir.accesses import access_of, is_memory_op
 from dlc.lowering.affine_to_gpu.warp_values import Lanes, WarpValues
 from dlc.lowering.policy import policy
@@ -170,7 +170,7 @@ class _Walk:
 
 
 def _bytes_of(kind: ir.Type) -> int:
-    return -(-int(getattr(kind, "width", 64)) // 8)
+    return element_bytes(kind) or 8
 
 
 def _access_bytes(kind: ir.Type) -> int:

@@ -8,7 +8,7 @@ from functools import cached_property, reduce
 
 import islpy as isl
 
-from dlc.lowering.affine.cost.strides import access_strides, element_bytes, layout
+from dlc.lowering.affine.cost.strides import access_strides, layout
 from dlc.lowering.affine.ir.accesses import MemRefAccess
 from dlc.lowering.affine.ir.alignment import starts_aligned
 from dlc.lowering.affine.polyhedral.grouping import is_free
@@ -109,7 +109,7 @@ class WarpStrides:
         if self.taken > 1 and stride == self.taken and self._strides[1].get(access) == 1:
             stride, width, lanes = 1, self.taken, self._near[1]
         stride *= width // min(width, lanes.get(access, 1))
-        return min(1.0, max(abs(stride) * element_bytes(access.array) / facts.sector_bytes, 1 / facts.warp_threads))
+        return min(1.0, max(abs(stride) * access.array.element_bytes / facts.sector_bytes, 1 / facts.warp_threads))
 
 
 def warp_strides(scop: Scop, above: Sequence[LoopNode], nest: Tree, dim: int | None) -> list[WarpStrides]:
@@ -167,7 +167,7 @@ def _lanes(access: MemRefAccess, leaf: Leaf, loop: LoopNode) -> int:
     relation = access.relation.intersect_domain(leaf.domain.extract_set(access.relation.get_space().domain()))
     if not relation.is_single_valued():
         return 1
-    subscripts, lanes = isl.PwMultiAff.from_map(relation), VECTOR_BYTES // element_bytes(access.array)
+    subscripts, lanes = isl.PwMultiAff.from_map(relation), VECTOR_BYTES // access.array.element_bytes
     while lanes > 1 and not _is_multiple(subscripts, strides, loop, lanes):
         lanes //= 2
     return lanes

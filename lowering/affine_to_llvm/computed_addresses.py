@@ -1,7 +1,7 @@
 """Loops around loads whose addresses are computed as floats are kept from LLVM's loop vectoriser.
 
-It takes such an address for the same one in all lanes where the places are clamped, as those of a resize are: each lane then reads
-what the first one does (LLVM of 2026-10, at -O1 and -O2).
+It has a bug (LLVM of 2026-10, at -O1 and -O2): where such addresses are clamped, as those of a resize, it takes them for the same
+in all lanes, and each lane reads what the first one does.
 """
 
 from __future__ import annotations

@@ -10,9 +10,10 @@ import numpy as np
 from dlc._mlir import ir, linalg_regions
 from dlc.dialects.dl.types import TensorType
 from dlc.lowering.dl_to_linalg.building.broadcasting import expand_ones
-from dlc.lowering.dl_to_linalg.building.builder import PARALLEL, Builder, Extent, accumulator_dtype
+from dlc.lowering.dl_to_linalg.building.builder import PARALLEL, Builder, accumulator_dtype
 from dlc.lowering.dl_to_linalg.building.checks import operand_name, require_groups, require_same, size_of
 from dlc.lowering.dl_to_linalg.building.contraction import Loops, contract, spread, widened, zeros
+from dlc.lowering.dl_to_linalg.building.extents import Extent
 from dlc.lowering.dl_to_linalg.building.lowerings import SourceOp, lowering
 from dlc.lowering.dl_to_linalg.norm import exponentials, largest_along
 from dlc.lowering.policy import policy

@@ -6,8 +6,9 @@ import math
 
 from dlc._mlir import ir
 from dlc.dialects.dl.window import Window
-from dlc.lowering.dl_to_linalg.building.builder import PARALLEL, REDUCTION, Builder, Extent, accumulator_dtype
+from dlc.lowering.dl_to_linalg.building.builder import PARALLEL, REDUCTION, Builder, accumulator_dtype
 from dlc.lowering.dl_to_linalg.building.checks import require_groups, size_of
+from dlc.lowering.dl_to_linalg.building.extents import Extent
 from dlc.lowering.dl_to_linalg.building.indexing import clamped, element_at
 from dlc.lowering.dl_to_linalg.building.lowerings import SourceOp, lowering
 

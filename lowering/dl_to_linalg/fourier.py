@@ -11,9 +11,10 @@ from dataclasses import dataclass
 
 from dlc._mlir import ir
 from dlc.dialects.dl.fft_plan import Stage, stages
-from dlc.lowering.dl_to_linalg.building.builder import PARALLEL, Builder, Extent
+from dlc.lowering.dl_to_linalg.building.builder import PARALLEL, Builder
 from dlc.lowering.dl_to_linalg.building.butterflies import Butterfly
 from dlc.lowering.dl_to_linalg.building.checks import size_of
+from dlc.lowering.dl_to_linalg.building.extents import Extent
 from dlc.lowering.dl_to_linalg.building.lowerings import SourceOp, lowering
 from dlc.lowering.dl_to_linalg.contractions.winograd_transforms import chosen
 

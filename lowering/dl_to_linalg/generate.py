@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dlc._mlir import ir
 from dlc.dialects.dl.types import FLOATS
-from dlc.lowering.dl_to_linalg.building.builder import PARALLEL, Builder, Extent
+from dlc.lowering.dl_to_linalg.building.builder import PARALLEL, Builder
 from dlc.lowering.dl_to_linalg.building.checks import size_at
+from dlc.lowering.dl_to_linalg.building.extents import Extent
 from dlc.lowering.dl_to_linalg.building.indexing import element_at
 from dlc.lowering.dl_to_linalg.building.lowerings import SourceOp, lowering
 

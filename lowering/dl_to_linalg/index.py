@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from dlc._mlir import ir
-from dlc.lowering.dl_to_linalg.building.builder import PARALLEL, Builder, Extent
+from dlc.lowering.dl_to_linalg.building.builder import PARALLEL, Builder
 from dlc.lowering.dl_to_linalg.building.checks import (
     require_each,
     require_elements,
@@ -13,6 +13,7 @@ from dlc.lowering.dl_to_linalg.building.checks import (
     require_positions,
     require_same,
 )
+from dlc.lowering.dl_to_linalg.building.extents import Extent
 from dlc.lowering.dl_to_linalg.building.indexing import clamped, element_at, in_range
 from dlc.lowering.dl_to_linalg.building.lowerings import SourceOp, lowering
 

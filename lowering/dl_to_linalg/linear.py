@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dlc._mlir import ir
-from dlc.lowering.dl_to_linalg.building.builder import Builder, Extent
+from dlc.lowering.dl_to_linalg.building.builder import Builder
 from dlc.lowering.dl_to_linalg.building.checks import require_same
+from dlc.lowering.dl_to_linalg.building.extents import Extent
 from dlc.lowering.dl_to_linalg.building.indexing import element_at, insert_at
 from dlc.lowering.dl_to_linalg.building.loop_nests import loop_nest
 from dlc.lowering.dl_to_linalg.building.lowerings import SourceOp, lowering

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dlc._mlir import ir
-from dlc.lowering.dl_to_linalg.building.builder import Builder, Extent, accumulator_dtype
+from dlc.lowering.dl_to_linalg.building.builder import Builder, accumulator_dtype
 from dlc.lowering.dl_to_linalg.building.checks import require_groups, require_same, size_of
 from dlc.lowering.dl_to_linalg.building.contraction import Loops, Part, reduce_with, spread, widened
+from dlc.lowering.dl_to_linalg.building.extents import Extent
 from dlc.lowering.dl_to_linalg.building.lowerings import SourceOp, lowering
 
 

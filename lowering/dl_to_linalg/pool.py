@@ -13,8 +13,9 @@ from dlc.dialects.dl.attributes import elements_of_array
 from dlc.dialects.dl.types import FLOATS
 from dlc.dialects.dl.window import Layout, Window
 from dlc.dtypes import NUMPY_DTYPES
-from dlc.lowering.dl_to_linalg.building.builder import PARALLEL, Builder, Extent, accumulator_dtype
+from dlc.lowering.dl_to_linalg.building.builder import PARALLEL, Builder, accumulator_dtype
 from dlc.lowering.dl_to_linalg.building.contraction import Loops, Part, spread, widened
+from dlc.lowering.dl_to_linalg.building.extents import Extent
 from dlc.lowering.dl_to_linalg.building.lowerings import SourceOp, lowering
 from dlc.lowering.dl_to_linalg.building.windows import pad_for_positions, position_extents
 from dlc.lowering.policy import policy

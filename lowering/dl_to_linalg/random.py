@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dlc._mlir import ir
 from dlc.dialects.dl.random import NUM_ROUNDS, PARITY, ROTATIONS
-from dlc.lowering.dl_to_linalg.building.builder import PARALLEL, Builder, Extent
+from dlc.lowering.dl_to_linalg.building.builder import PARALLEL, Builder
+from dlc.lowering.dl_to_linalg.building.extents import Extent
 from dlc.lowering.dl_to_linalg.building.lowerings import SourceOp, lowering
 
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from dlc._mlir import ir
 from dlc.dialects.dl.reduce import reduced_axes
 from dlc.dialects.dl.types import FLOATS
-from dlc.lowering.dl_to_linalg.building.builder import PARALLEL, REDUCTION, Builder, Extent, accumulator_dtype
+from dlc.lowering.dl_to_linalg.building.builder import PARALLEL, REDUCTION, Builder, accumulator_dtype
+from dlc.lowering.dl_to_linalg.building.extents import Extent
 from dlc.lowering.dl_to_linalg.building.indexing import read_at
 from dlc.lowering.dl_to_linalg.building.lowerings import SourceOp, lowering
 from dlc.lowering.dl_to_linalg.elementwise import safe_divide

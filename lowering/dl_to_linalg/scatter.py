@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from dlc._mlir import ir
-from dlc.lowering.dl_to_linalg.building.builder import Builder, Extent
+from dlc.lowering.dl_to_linalg.building.builder import Builder
 from dlc.lowering.dl_to_linalg.building.checks import (
     require_elements,
     require_indices_within,
     require_positions,
     require_same,
 )
+from dlc.lowering.dl_to_linalg.building.extents import Extent
 from dlc.lowering.dl_to_linalg.building.indexing import element_at, in_range, insert_at
 from dlc.lowering.dl_to_linalg.building.loop_nests import loop_nest
 from dlc.lowering.dl_to_linalg.building.lowerings import SourceOp, lowering

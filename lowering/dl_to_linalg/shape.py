@@ -7,8 +7,9 @@ from collections.abc import Sequence
 
 from dlc._mlir import ir
 from dlc.lowering.dl_to_linalg.building.broadcasting import require_broadcast
-from dlc.lowering.dl_to_linalg.building.builder import Builder, Extent
+from dlc.lowering.dl_to_linalg.building.builder import Builder
 from dlc.lowering.dl_to_linalg.building.checks import size_of
+from dlc.lowering.dl_to_linalg.building.extents import Extent
 from dlc.lowering.dl_to_linalg.building.indexing import element_at, read_at, repeated
 from dlc.lowering.dl_to_linalg.building.lowerings import SourceOp, lowering
 from dlc.lowering.dl_to_linalg.building.reshaping import product_of, reshape

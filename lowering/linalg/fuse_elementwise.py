@@ -22,12 +22,12 @@ _FREE = frozenset({"linalg.yield", "arith.extf", "arith.sitofp", "arith.uitofp",
 class FuseElementwise(Pass):
     """Fuse elementwise `linalg.generic` ops into the one op that uses them, unless that repeats their work.
 
-    Upstream's linalg-fuse-elementwise-ops fuses every producer with a single use, even into a contraction, which then
-    computes `exp(a[i, k])` anew for each j. Here a producer that computes something is kept where its consumer reads an
-    element in more than one iteration; moves, broadcasts and widening casts are always fused, but for strided reads:
-    their consumer would lose its contiguous rows; and but for f16 that the consumer reads number by number. Transposes into
-    products stay where a target has few registers and the rows that lie side by side are short (`stored_transposes.py`).
-    Sizes that run time knows are asked of the function's arguments, not of results, which fuse as those of known sizes do.
+    Upstream's linalg-fuse-elementwise-ops fuses every producer with a single use, even into a contraction, which then computes
+    `exp(a[i, k])` anew for each j. Here a producer that computes something is kept where its consumer reads an element in more than
+    one iteration. Moves, broadcasts and widening casts are fused, with two exceptions: strided reads, by which the consumer would
+    lose its contiguous rows, and casts of f16 that the consumer reads number by number. Transposes into products stay where a
+    target has few registers and the rows that lie side by side are short (`stored_transposes.py`). Sizes that only run time knows
+    are taken from the function's arguments instead of results, so that such results fuse like others.
 
     before: %e = exp(%x); %s = sum(%e); %m = tanh(%a); %y = matmul(%m, %b)
     after:  %s = sum(exp(%x)); %m = tanh(%a); %y = matmul(%m, %b)

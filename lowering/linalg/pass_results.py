@@ -20,10 +20,10 @@ _RESULT, _NOALIAS = "dl.result", "llvm.noalias"
 class PassResults(Pass):
     """Let callers allocate what private functions return: such a result becomes a trailing argument, marked `dl.result`.
 
-    A result qualifies when it is a buffer that the function allocates, or a view of one, no other result shares it, and
-    its sizes are constants or computed from the sizes of arguments; the caller then repeats that computation. An argument
-    that is handed back is what the caller has already. Results whose sizes depend on data stay as they are. Arguments which
-    share memory with no other at any call, unless both are only read, are marked `llvm.noalias`.
+    The result has to be a buffer that the function allocates, or a view of one, that no other result shares. Its sizes have to be
+    constants, or computed from the sizes of arguments, which the caller then repeats. An argument that is handed back is what the
+    caller has already. Results whose sizes depend on data stay as they are. Arguments which share memory with no other at any call,
+    unless both are only read, are marked `llvm.noalias`.
 
     before:
         func.func private @kernel(%x: memref<?xf32>) -> memref<?xf32> { ... %y = memref.alloc(%n) ... return %y }

@@ -2,8 +2,8 @@
 
 Instructions: Agner Fog's instruction tables, uops.info, and LLVM's scheduling model of Zen 4 (X86ScheduleZnver4.td), for vectors of
 the full width. Caches and TLBs: Intel's and AMD's optimization manuals, and measurements of 7-cpu.com. A cache's bytes a cycle are
-those that one core reads in order, which from the second level on are fewer than manuals have; those of a busy last cache are what
-costs of Winograd's tiles were fitted with. Memory depends on the system: typical modules at a typical clock.
+what one core reads in order; from the second level on that is less than manuals say. Those of a busy last cache were fitted to
+times of Winograd's tiles. Memory depends on the system: typical modules at a typical clock.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """GPUs by name: rows of a table, so that code for one can be made on any machine.
 
-Limits of a compute capability are those of the CUDA C++ Programming Guide (technical specifications per compute capability),
-shapes those of the PTX ISA; clocks, bandwidths and rates of tensor cores are those of NVIDIA's whitepapers of the part that is
+Sources: limits of a compute capability from the CUDA C++ Programming Guide (technical specifications per compute capability),
+shapes of products from the PTX ISA. Clocks, bandwidths and rates of tensor cores are from NVIDIA's whitepaper of the part that is
 named beside each row.
 """
 

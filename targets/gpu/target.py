@@ -44,6 +44,7 @@ class GpuTarget(Target):
     stages = ("dl", "linalg", "affine", "gpu", "nvvm")
     forms = ("ptx", "llvmir", "cubin", "sass")
     has_report = True
+    has_device = True
     session = GpuSession
 
     def names(self) -> list[str]:

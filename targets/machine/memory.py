@@ -9,9 +9,9 @@ from dataclasses import dataclass
 class Cache:
     """One level of cache, as one core sees it.
 
-    `bytes` are held in sets of `ways` lines of `line` bytes. A core that reads line after line gets `bytes_per_cycle`, and
-    `busy_bytes_per_cycle` (0: as many) while those that share the level, `shared_by` with itself, read and write there, too. A load
-    whose address is known late has its value after `latency` cycles.
+    `bytes` are held in sets of `ways` lines of `line` bytes. A core that reads line after line gets `bytes_per_cycle`. The level is
+    shared by `shared_by` cores, itself among them; while all read and write there, each gets `busy_bytes_per_cycle` (0: as many as
+    alone). A load whose address is known late has its value after `latency` cycles.
     """
 
     bytes: int = 32 * 1024

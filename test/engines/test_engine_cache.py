@@ -13,10 +13,14 @@ import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
+import dlc
 from dlc.dialects.dl.winograd_matrices import MATRICES
 from dlc.engines import engine_cache
 from dlc.frontends.onnx.external_files import external_files
 from dlc.option_values import TILES
+from dlc.runtime.gpu_model import DeviceFacts
+from dlc.targets import registry
+from dlc.targets.cpu.target import CpuTarget
 
 Run = Callable[..., str]
 _LATER = 1_000_000_000_000
@@ -135,6 +139,27 @@ def test_a_small_bound_keeps_none(run: Run, tmp_path: Path, monkeypatch: pytest.
     _write(tmp_path / "m.onnx")
     run("m.onnx")
     assert not list((tmp_path / "cache").rglob("*.dlce"))
+
+
+class _BesideGpu(CpuTarget):
+    """A target of somebody else's, whose code is for the GPU beside the processor, too."""
+
+    name = "beside_gpu"
+    has_device = True
+
+
+def test_a_target_says_whether_engines_are_for_one_gpu(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An engine for another GPU stays, since machines may share the cache."""
+    monkeypatch.setattr(registry, "_PLUGINS", {})
+    dlc.register_target(_BesideGpu())
+    _write(tmp_path / "m.onnx")
+    small, large = (DeviceFacts("one", 12040, 9, 0, multiprocessors, 1, 1, 1, 1) for multiprocessors in (4, 8))
+    for device, said in ((small, "compiled in"), (small, "compiled before"), (large, "compiled in"), (small, "compiled before")):
+        monkeypatch.setattr(engine_cache, "device_facts", lambda device=device: device)
+        assert said in run("m.onnx", "--target=beside_gpu")
+    run("m.onnx")
+    monkeypatch.setattr(engine_cache, "device_facts", lambda: large)
+    assert "compiled before" in run("m.onnx"), "code for the processor alone is for any GPU"
 
 
 def test_no_compiler_is_imported(run: Run, tmp_path: Path) -> None:

@@ -4,22 +4,25 @@ from __future__ import annotations
 
 import json
 import time
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import click
 
 import dlc
-from dlc.accuracy import with_accuracy
+from dlc._mlir import ir
+from dlc.accuracy import Precision, with_accuracy
 from dlc.engines.records import KINDS
-from dlc.lowering.deadline import timed
+from dlc.lowering.deadline import Progress, timed
 from dlc.native.forms import FORMS
 from dlc.sources import Source, read_source
 from dlc.targets.base import Target
 from dlc.targets.registry import find_target, targets
 from dlc.targets.schedules import read_schedules
-from dlc.tools.commands.engine_output import ENGINE, PLACES
-from dlc.tools.commands.native_output import file_asked
+from dlc.tools.commands.engine_output import ENGINE, PLACES, EngineOutput
+from dlc.tools.commands.native_output import NativeOutput, file_asked
 from dlc.tools.commands.options import (
     MODEL,
     STDOUT,
@@ -75,27 +78,7 @@ _EMITTED = [*_LEVELS, *_CODE, _SCHEDULE, ENGINE, *FORMS]
 @precision_option
 @compile_timeout_option
 @compile_options
-def command(
-    model: Path,
-    emit: str | None,
-    output: Path | None,
-    weights: str,
-    sign_key: Path | None,
-    keep: tuple[str, ...],
-    name: str | None,
-    shapes: tuple[str, ...],
-    sizes: tuple[str, ...],
-    values: tuple[str, ...],
-    lenient: bool,
-    schedule: Path | None,
-    verify_schedules: bool,
-    winograd: int | None,
-    precision: str | None,
-    compile_timeout: float | None,
-    target: str,
-    num_threads: int | None,
-    opt_level: int,
-) -> None:
+def command(**given: Any) -> None:
     """Compile MODEL (ONNX, or MLIR at any level) as far as --emit says.
 
     IR levels are text that dlc-opt reads and that `dlc run` and `dlc compile` go on from; with -o the weights go beside it,
@@ -106,40 +89,93 @@ def command(
     (static-lib) or a program (exe) that needs the C library alone, and a header for C and C++; a C compiler makes it. For systems
     without threads and heap, c-runtime is a folder of C sources, with the model's code as an object.
     """
-    engine = file_asked(model, emit, output, weights, sign_key, target, name, keep)
-    options = [dlc.CompileOptions(name, num_threads, opt_level) for name in (engine.targets if engine else (target,))]
-    for each in options:
-        each.check()
+    arguments = _Arguments(**given)
+    file = arguments.file()
+    options = arguments.options(file.targets if file else (arguments.target,))
     chosen = find_target(options[0].target)
-    emit = ENGINE if engine else _checked(emit or chosen.forms[0], chosen, target)
-    require_one_size(sizes, "a file holds")
-    output = output or (check_output(Path(f"{model.stem}.o")) if emit == "obj" else STDOUT)
+    emit = ENGINE if file else _checked(arguments.emit or chosen.forms[0], chosen, arguments.target)
+    require_one_size(arguments.sizes, "a file holds")
+    output = arguments.output or (check_output(Path(f"{arguments.model.stem}.o")) if emit == "obj" else STDOUT)
     begin = time.monotonic()
-    read = read_source(model, shapes=all_shapes(shapes, sizes), lenient=lenient, values=parse_values(values))
-    source = with_accuracy(read, winograd, precision)
-    if verify_schedules:
+    source = arguments.read()
+    if arguments.verify_schedules:
         for each in options:
-            _verify(source, each.target, schedule)
+            _verify(source, each.target, arguments.schedule)
     if emit == _SCHEDULE:
-        table = dlc.schedules_of(source, target, schedule=schedule, timeout=compile_timeout)
-        write_bytes(json.dumps(table.to_json(), indent=2).encode() + b"\n", output)
+        _write_schedules(source, arguments, output)
         return
-    with steps(f"compile {model}") as shown:
-        progress = timed(compile_timeout, source.name, shown, begin)
-        if engine:
-            engine.write(source, replace(options[0], schedules=read_schedules(schedule)), progress)
+    with steps(f"compile {arguments.model}") as shown:
+        progress = timed(arguments.compile_timeout, source.name, shown, begin)
+        if file:
+            file.write(source, replace(options[0], schedules=read_schedules(arguments.schedule)), progress)
             return
-        if emit in _LEVELS[1:] and output != STDOUT:  # with the weights beside it, those that are computed among them
-            source = dlc.optimize(source, progress, target)
-        level = emit if emit in _LEVELS else chosen.stages[-1]
-        module = dlc.lower(source, level, progress=progress, target=target, schedule=schedule)
-        if progress:
-            progress("write" if emit in _LEVELS else "generate machine code")
-        code = chosen.emit(module, emit, opt_level) if emit in _CODE else b""
-    if emit in _CODE:
-        write_bytes(code, output)
+        source, made = _lowered(source, arguments, emit, output, progress)
+    if isinstance(made, bytes):
+        write_bytes(made, output)
     else:
-        write_module(module, source, output)
+        write_module(made, source, output)
+
+
+@dataclass(frozen=True)
+class _Arguments:
+    """The options of the command as they are spelled; `model` is the file."""
+
+    model: Path
+    emit: str | None
+    output: Path | None
+    weights: str
+    sign_key: Path | None
+    keep: tuple[str, ...]
+    name: str | None
+    shapes: tuple[str, ...]
+    sizes: tuple[str, ...]
+    values: tuple[str, ...]
+    lenient: bool
+    schedule: Path | None
+    verify_schedules: bool
+    winograd: int | None
+    precision: Precision | None
+    compile_timeout: float | None
+    target: str
+    num_threads: int | None
+    opt_level: int
+
+    def file(self) -> EngineOutput | NativeOutput | None:
+        """The engine or the native code that is asked for; None for a level, a form of a target, or schedules."""
+        return file_asked(self.model, self.emit, self.output, self.weights, self.sign_key, self.target, self.name, self.keep)
+
+    def options(self, targets: Sequence[str]) -> list[dlc.CompileOptions]:
+        """The choices for each of `targets`. `TargetError` or `InvalidInputError` for one that does not exist."""
+        found = [dlc.CompileOptions(target, self.num_threads, self.opt_level) for target in targets]
+        for each in found:
+            each.check()
+        return found
+
+    def read(self) -> Source:
+        """The model, with what is asked of its numbers written on it."""
+        shapes = all_shapes(self.shapes, self.sizes)
+        read = read_source(self.model, shapes=shapes, lenient=self.lenient, values=parse_values(self.values))
+        return with_accuracy(read, self.winograd, self.precision)
+
+
+def _lowered(
+    source: Source, arguments: _Arguments, emit: str, output: Path, progress: Progress | None
+) -> tuple[Source, ir.Module | bytes]:
+    """The module at the level `emit`, with the source that has its weights, or the code in the form `emit`."""
+    target = find_target(arguments.target)
+    if emit in _LEVELS[1:] and output != STDOUT:  # with the weights beside it, those that are computed among them
+        source = dlc.optimize(source, progress, arguments.target)
+    level = emit if emit in _LEVELS else target.stages[-1]
+    module = dlc.lower(source, level, progress=progress, target=arguments.target, schedule=arguments.schedule)
+    if progress:
+        progress("write" if emit in _LEVELS else "generate machine code")
+    return source, target.emit(module, emit, arguments.opt_level) if emit in _CODE else module
+
+
+def _write_schedules(source: Source, arguments: _Arguments, output: Path) -> None:
+    """Write the schedules of all loop nests as JSON."""
+    table = dlc.schedules_of(source, arguments.target, schedule=arguments.schedule, timeout=arguments.compile_timeout)
+    write_bytes(json.dumps(table.to_json(), indent=2).encode() + b"\n", output)
 
 
 def _verify(source: Source, target: str, schedule: Path | None) -> None:

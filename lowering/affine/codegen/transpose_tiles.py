@@ -131,10 +131,10 @@ def _is_bool(op: ir.Operation) -> bool:
 def _rows_in_turn(nest: Nest, transpose: _Transpose, facts: Machine) -> int:
     """The rows of the target to write in turn: fewer where their lines fall into the same sets of the nearest cache.
 
-    Lines that tiles fill at once may be a third more than a set holds: with 12 ways f32 of 4096x128, whose rows are 16 KiB apart,
-    take 105 us with 16 rows and 150 with 32; in half lines of AVX2 99 with 8 rows, 167 with 16 and 338 with 32. Where rows of the
-    source fall into one set, too, whole lines of it are read at once: 2048x1024 by AVX2 take 1.9 ms with 8 rows and 0.9 with 16.
-    Past the caches nothing else counts: by AVX-512 they take 910 us with 16 rows, 548 with 32 and 425 with 64.
+    Tiles may fill a third more lines at once than a set has ways. With 12 ways, 4096x128 of f32, whose rows are 16 KiB apart, takes
+    105 us with 16 rows and 150 with 32; AVX2, which writes half lines, takes 99 with 8 rows, 167 with 16 and 338 with 32. Where
+    rows of the source fall into one set, too, a tile reads whole lines of them: 2048x1024 by AVX2 takes 1.9 ms with 8 rows and 0.9
+    with 16. Past the caches more rows are always better: by AVX-512 it takes 910 us with 16 rows, 548 with 32 and 425 with 64.
     """
     stores = [(op, op.operands[1].type) for op in nest.body if op.name == "affine.store"]
     loads = [(value.owner, value.owner.operands[0].type) for value in transpose.loads]

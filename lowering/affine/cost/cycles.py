@@ -1,11 +1,12 @@
 """What a nest takes under a schedule, on a machine: `cycles`, which all who compare ways to compute something ask.
 
-A nest is what knows the answer: a `LoopNestCost` or a `BandNestCost` in a `Tile`, a `BlockedNestCost` in `CacheBlocks`, a
-`SkewedNestCost` in tiles across time, and what is no loops yet by its sizes (`contractions.py`).
+Each kind of nest has a class that knows the answer: `LoopNestCost` and `BandNestCost` for a `Tile`, `BlockedNestCost` for
+`CacheBlocks`, `SkewedNestCost` for tiles across time. Contractions that are no loops yet are costed by their sizes
+(`contractions.py`).
 
-Costs of nests are sums of `step(tile)`, one run of the innermost body: a core starts a few instructions a cycle while it waits for
-the results of others, so that the longer of the two counts; of the way of data from caches and memory, what other work does not
-hide comes on top.
+The cost of a nest is the sum of `step(tile)`, one run of the innermost body. A core starts instructions while it waits for results
+of others, so a step takes the longer of both times. Time for data from caches and memory is added where other work does not hide
+it.
 """
 
 from __future__ import annotations

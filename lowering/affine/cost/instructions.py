@@ -229,12 +229,13 @@ def balanced(extent: int, most: int) -> list[tuple[int, int]]:
 
 
 def falling_heights(factor: int, known: DimBounds) -> list[int]:
-    """The heights of steps of a loop of unknown extent: up to some copies each number of those left has its own step.
+    """The heights of steps of a loop of unknown extent: each small number of iterations that may be left has a step of its own.
 
     What is left of a multiple of some number is a multiple of what divides that number and `factor`.
 
-    Several steps read a panel several times. 7 rows of 784x512 in steps of 4 and 1 take 1.5 times as long as in one of 7; 7 rows of
-    a transformer of 384 columns in steps of 4 and 3 take 1.3 times as long, 13 in steps of 8, 4 and 1 1.08 times.
+    Each step reads the whole panel again. Times beside those of one step: 7 rows of 784x512 in steps of 4 and 1 take 1.5 times as
+    long; 7 rows of a transformer of 384 columns in steps of 4 and 3 take 1.3 times, 13 rows in steps of 8, 4 and 1 1.08 times as
+    long.
     """
     heights, height, common = [factor], factor, math.gcd(factor, known.multiple)
     while height > policy().tiles.exact_heights:

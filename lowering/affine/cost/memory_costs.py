@@ -1,7 +1,8 @@
 """What an order of loops and blocks costs in a machine's caches, in cycles: lines and pages that go from one level to the next.
 
-A loop's body leaves in a cache what it touches where that fits, so a reference costs what the outermost body that fits touches,
-as often as that body runs with other elements (after Wolf and Lam, PLDI 1991). Copies of panels lie in one piece.
+The elements that one run of a loop's body touches stay in a cache if they fit. So a reference costs the elements that it touches in
+the outermost body that fits, times the runs of that body with other elements (after Wolf and Lam, PLDI 1991). Copies of panels lie
+in one piece.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from math import gcd, prod
 
 import islpy as isl
 
-from dlc.lowering.affine.cost.strides import element_bytes, layout, linear_subscripts
+from dlc.lowering.affine.cost.strides import layout, linear_subscripts
 from dlc.lowering.affine.dependences.band_nests import Member
 from dlc.lowering.affine.ir.accesses import MemRefAccess
 from dlc.lowering.affine.polyhedral.model import Scop
@@ -135,4 +135,4 @@ def _reference(access: MemRefAccess, instances: isl.Map, depth: int, count: int)
     if not all(value.is_int() for row in factors for value in row):
         return None
     numbers = tuple(tuple(int(str(value)) for value in row) for row in factors)
-    return Reference(access, numbers, tuple(stride for _, stride in subscripts), element_bytes(access.array))
+    return Reference(access, numbers, tuple(stride for _, stride in subscripts), access.array.element_bytes)

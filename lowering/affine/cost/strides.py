@@ -11,15 +11,7 @@ from dlc._mlir import ir
 from dlc.analysis.buffers import strides_of
 from dlc.lowering.affine.cost.successor_pairs import StatementSchedule, SuccessorPairs, only_point
 from dlc.lowering.affine.ir.accesses import MemRefAccess
-from dlc.lowering.affine.ir.element_relations import Array
 from dlc.lowering.affine.polyhedral.model import Scop
-
-
-def element_bytes(array: Array) -> int:
-    """Bytes of an element of memory, or of a value; types without a width count 8."""
-    kind = array.value.type
-    element = ir.MemRefType(kind).element_type if isinstance(kind, ir.MemRefType) else kind
-    return -(-int(getattr(element, "width", 64)) // 8)
 
 
 def access_strides(

@@ -13,7 +13,6 @@ from math import log2, sqrt
 from dlc._mlir import ir
 from dlc.lowering.affine.cost.cycles import Cycles, issue_cycles
 from dlc.lowering.affine.cost.latencies import chain_latency
-from dlc.lowering.affine.cost.strides import element_bytes
 from dlc.lowering.affine.ir.accesses import MemRefAccess
 from dlc.lowering.affine.ir.tile import Tile
 from dlc.lowering.affine.polyhedral.model import Scop
@@ -126,8 +125,8 @@ def spare_registers(scop: Scop, strides: Sequence[Strides], has_fma: bool) -> in
     """Registers for values on their way, of a chain with these accesses: a factor in all lanes, and another one where there is
     more than a multiply-add.
 
-    Zen 3, f64, share of the time of tiles of 4 vectors by 2 copies: 3 by 4, which take all 16 registers, 0.8 in plain products of
-    matrices, 1.9 in products that are scaled (`gemm`), whose values are spilled.
+    Measured on Zen 3 in f64, beside tiles of 4 vectors by 2 copies: tiles of 3 by 4, which take all 16 registers, need 0.8 of the
+    time in plain products of matrices, and 1.9 in scaled products (`gemm`), where values are spilled.
     """
     names = {access.statement_name for access, _ in strides[0]} if strides else set()
     computing = ([op for op in scop.by_name[name].ops if _computes(op)] for name in names)
@@ -187,7 +186,7 @@ def _lines(nest: BandNestCost, access: MemRefAccess, tile: Tile, innermost: int)
     """Lines of memory that one step of the innermost loop goes on to."""
     step = nest.stride(access, innermost)
     along, across = nest.stride(access, tile.vector_loop), nest.stride(access, tile.copied_loop)
-    bytes_of = element_bytes(access.array)
+    bytes_of = access.array.element_bytes
     if innermost == tile.vector_loop and step is not None:
         step = step * nest.lanes * tile.vectors
     fresh = 1.0 if step is None else min(1.0, abs(step) * bytes_of / LINE_BYTES)
@@ -213,5 +212,5 @@ def _straddling_cycles(nest: BandNestCost, tile: Tile) -> float:
     split = [access for access in nest.accesses if (access, tile.vector_loop) in nest.straddling]
     if not split:
         return 0.0
-    parts = (min(1.0, nest.lanes * element_bytes(access.array) / LINE_BYTES) for access in split)
+    parts = (min(1.0, nest.lanes * access.array.element_bytes / LINE_BYTES) for access in split)
     return policy().cost.exposed_load * (_loads(nest, tile) + policy().cost.split_load_slots * tile.vectors * sum(parts))

@@ -6,7 +6,6 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from dlc.lowering.affine.cost.strides import element_bytes
 from dlc.lowering.affine.ir.element_relations import Array
 from dlc.lowering.policy import policy
 from dlc.targets.machine import Machine
@@ -33,7 +32,7 @@ class Footprints:
 
     def bytes(self, sizes: Sequence[int]) -> float:
         """The bytes of boxes around the elements."""
-        return sum(element_bytes(array) * math.prod(self.shape(array, sizes)) for array in self.dims)
+        return sum(array.element_bytes * math.prod(self.shape(array, sizes)) for array in self.dims)
 
     def shape(self, array: Array, sizes: Sequence[int]) -> list[float]:
         """The box around the elements of `array`."""

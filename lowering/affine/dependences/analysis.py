@@ -19,8 +19,8 @@ from dlc.lowering.affine.polyhedral.model import Scop, union_map
 class DependenceAnalysis:
     """The dependences of `scop`, each kind of them found when it is first asked for.
 
-    Who keeps the `nearest` pairs keeps all `pairs`. `kept` are those of all pairs that a schedule must keep: the others are updates
-    of one element that any order leaves the same, which may not run at the same time either.
+    Who keeps the `nearest` pairs keeps all `pairs`. `kept` are the pairs whose order a schedule must keep. The others are updates
+    of one element, which give the same in any order, but may not run at the same time.
     """
 
     scop: Scop

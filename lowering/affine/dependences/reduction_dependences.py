@@ -83,9 +83,9 @@ def reductions(scop: Scop, *, reassociate: bool = False, single: bool = False) -
 def without_reductions(dependences: Sequence[Dependence], reductions: Sequence[Reduction]) -> list[Dependence]:
     """`dependences` (all pairs, of `memory_dependences`) but those that allowed reductions of one kind have among themselves.
 
-    What is left orders a reduction as a whole with everything else that touches its elements, which its ops may then update in any
-    order, one after another: a loop along which they do is not parallel for that.
-    Raises ValueError for nearest pairs, which leave out the order with everything else.
+    What is left keeps the order between a reduction as a whole and everything else that touches its elements. The updates of one
+    element may run in any order, but not at the same time: a loop of such updates is no parallel one. Raises ValueError for nearest
+    pairs, which leave out the order with everything else.
     """
     if any(dependence.is_nearest for dependence in dependences):
         raise ValueError("without_reductions needs all pairs of accesses, those of memory_dependences")

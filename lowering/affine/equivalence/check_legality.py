@@ -29,12 +29,12 @@ class CheckLegality(Pass):
     before: for i { for j { A[i, j] = A[i - 1, j + 1] } }            with pass="affine-loop-tile{tile-size=4}"
     after: error: affine-loop-tile would run S0[i=2, j=3] before S0[i=1, j=4], which writes the %A[1, 4] that it reads
 
-    Both functions are read into graphs of the values that they compute, for every iteration and lane, with the write that each
-    read sees; then the two graphs are shown to compute equal values for all that the function leaves behind (memory of
-    arguments and globals, results, calls in their order). Order, names of buffers, copies, unrolled and vector forms do not
-    matter. Parallel loops of the result must carry no dependence, and accesses must stay inside of memrefs. What cannot be
-    compared is refused with the op and the reason. With `before`, the functions of a file are compared with those of the module
-    instead, and nothing is run.
+    Both functions are read into graphs of the values that they compute, for every iteration and lane; each read is tied to the
+    write that it sees. The pass then shows that both graphs give equal values to all that the function leaves behind: memory of
+    arguments and globals, results, and calls in their order. Order, names of buffers, copies, unrolled and vector forms do not
+    matter. Parallel loops of the result must carry no dependence, and accesses must stay inside of memrefs. What cannot be compared
+    is refused with the op and the reason. With `before`, the functions of a file are compared with those of the module instead, and
+    nothing is run.
     """
 
     pass_: str = option("", "pass or pipeline to run and check, e.g. affine-loop-fusion{mode=producer}")

@@ -184,8 +184,8 @@ def read_dealloc(reader: Reader, op: ir.Operation, frame: ReadPosition) -> None:
 def read_opaque_op(reader: Reader, op: ir.Operation, frame: ReadPosition) -> None:
     """An op that may read and write what it is given, all that others can see, and the world outside of memory.
 
-    It becomes a node for its run, whose operands are its scalars and all the elements that it may read, and one for each array
-    that it may write, whose elements are functions of the run and of their place.
+    It becomes several nodes. One stands for its run; the operands are its scalars and all elements that it may read. One for each
+    array that it may write stands for the array's elements, each a function of the run and of its place.
     """
     touched = _touched(reader, op)
     run = reader.node(op, "runs", frame)

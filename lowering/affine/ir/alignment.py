@@ -13,8 +13,8 @@ from dlc.lowering.affine.ir.lanes import element_bits
 from dlc.targets.machine import VECTOR_BYTES
 
 
-def element_bytes(memref: ir.Value) -> int:
-    """Bytes of an element of `memref`; 0 where elements are no whole bytes, or their size is not known."""
+def lane_bytes(memref: ir.Value) -> int:
+    """Bytes of an element of `memref` in a vector; 0 where a vector has it in bits (i1), or its size is not known."""
     bits = element_bits(ir.MemRefType(memref.type).element_type) or 0
     return 0 if bits % 8 else bits // 8
 
@@ -31,12 +31,12 @@ def starts_aligned(memref: ir.Value) -> bool:
         or offset == ir.ShapedType.get_dynamic_stride_or_offset()
     ):
         return False
-    return offset * element_bytes(memref) % VECTOR_BYTES == 0
+    return offset * lane_bytes(memref) % VECTOR_BYTES == 0
 
 
 def alignment_of(access: MemRefAccess, variable: ir.Value | None = None) -> int:
     """Bytes, up to `VECTOR_BYTES`, that divide the place of an access where `variable` is 0; those of an element at least."""
-    size = element_bytes(access.memref)
+    size = lane_bytes(access.memref)
     if not starts_aligned(access.memref):
         return size
     if access.distance is None:

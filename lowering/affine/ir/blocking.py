@@ -1,7 +1,7 @@
 """Cache-blocking loops around register tiles: a nest is cut into blocks of rows, of columns and of its sums, each its own nest.
 
-A block of sums adds to what the block before left in the result, which holds parts of sums until the last block; only that
-does what follows the sum. Parts are added in one order, whatever runs them.
+Until the last block of sums, the result holds parts of sums: each block adds to what the block before left there. Ops that follow
+the sum run in the last block alone. Parts are added in one order, whatever runs them.
 """
 
 from __future__ import annotations

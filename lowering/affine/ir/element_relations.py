@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from dlc._mlir import ir
+from dlc.analysis.buffers import element_bytes
 
 if TYPE_CHECKING:
     import islpy as isl
@@ -37,6 +38,12 @@ class Array:
     is_local: bool = False
     """Whether nothing outside the scop can see it: contents before and after do not matter."""
     loops: tuple[LoopVariable, ...] = ()
+
+    @property
+    def element_bytes(self) -> int:
+        """Bytes of an element of memory, or of a value; 8 for types that are no plain numbers."""
+        kind = self.value.type
+        return element_bytes(ir.MemRefType(kind).element_type if isinstance(kind, ir.MemRefType) else kind) or 8
 
 
 @dataclass(frozen=True, eq=False)

@@ -57,8 +57,8 @@ def _accumulate(function: ir.Operation) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class _Candidate:
-    """A local element and what uses it: the `first` store in its block, the `last` load, and `end`, which stores what that reads or
-    what is computed from it."""
+    """A local element and the ops that use it: the `first` store in its block, the `last` load, and `end`, the store of the value
+    that `last` gives or of one computed from it."""
 
     allocation: ir.Operation
     accesses: tuple[ir.Operation, ...]

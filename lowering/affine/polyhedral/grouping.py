@@ -1,8 +1,8 @@
 """Which ops of a block run together as one statement.
 
-A statement is an op that others see (a store, a value that other blocks use) with the ops of its block that compute it. Two of
-them become one where they share such an op, or where running one at the place of its last op would move an access over one of the
-other that may touch the same element: a statement runs as a whole.
+A statement is an op that others see (a store, a value that other blocks use) with the ops of its block that compute it. A statement
+runs as a whole, at the place of its last op. So two statements become one where they share an op, or where that would move an
+access of one past an access of the other that may touch the same element.
 """
 
 from __future__ import annotations

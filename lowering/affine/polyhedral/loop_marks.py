@@ -1,8 +1,8 @@
 """What becomes of a band's loops, as a mark above it: one `LoopMark` a member, from the outside in.
 
 isl keeps the mark's name through schedules and ASTs, so the records are printed into it: `loops:` and, between commas, a kind for
-each member. `kind@name` gives the loop the attribute `dlc.name` (its name is quoted as in a URL), `!number` after it says to which
-loops that may change places this one belongs (`parallel_groups.py`), `+role` what the loop is in a nest that several threads run
+each member. `kind@name` gives the loop the attribute `dlc.name`; the name is quoted as in a URL. `!number` is the group of the
+loop: loops of one group may change places (`parallel_groups.py`). `+role` says what the loop is in a nest that several threads run
 (`doacross.py`). A kind that is not listed here is a plain loop.
 """
 

@@ -44,10 +44,8 @@ def compute_at(
     before: affine.for %i = 0 to 100 { S0(%i) }   affine.for %i = 1 to 99 { S1(%i), which reads what S0 wrote at %i - 1 and %i + 1 }
     after:  affine.for %i = .. { S0(%i + 1)  S1(%i) }
 
-    Each instance runs once, in the iteration of its first use or before. Local arrays that the statements fill shrink: to what
-    an iteration needs, or to a window that moves along where later iterations read it, too.
-
-    Local arrays that they fill shrink to what has to be kept at a time.
+    Each instance runs once, in the iteration of its first use or before. Local arrays that the statements fill shrink to what one
+    iteration needs, or, where later iterations read them, too, to a window that moves along.
     """
     path = program.find(loop)
     target = loop_at(program, path)

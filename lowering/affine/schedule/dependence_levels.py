@@ -1,8 +1,9 @@
 """Index-set splitting: the iterations inside an outer loop by when they may run, in levels of iterations without order.
 
 The first level waits for nothing in the same iteration of the outer loop, the next one for the first alone, and so on. Shortest
-paths (Floyd and Warshall) have five in each step: what lies before row and column k, those, the corners, and so on; the text's
-loops carry dependences only since they run through all of them. (After Griebl, Feautrier and Lengauer, IJPP 2000.)
+paths (Floyd and Warshall) have five levels in each step: elements before row and column k, then row and column k, the corners, and
+so on. The loops of the text carry dependences only because they run through all levels. (After Griebl, Feautrier and Lengauer, IJPP
+2000.)
 """
 
 from __future__ import annotations

@@ -1,10 +1,11 @@
 """Index-set splitting: blocks of an array's elements, in which the updates that wait for nothing of the block come first.
 
-For recurrences whose loops all carry dependences (Cholesky, LU, Nussinov). An instance belongs to the element that it writes
-(owner computes). Where dependences go one way along each dim of the array, its blocks may be computed one after another. Inside
-a block the updates that read finished elements of other blocks alone are free of each other but for the sum of each element:
-a product, fit for vectors and register tiles. What is left, a share that falls with the size of the array, keeps the text's order.
-(Griebl, Feautrier and Lengauer, IJPP 2000, cut index sets where dependences change; here that is where they leave the block.)
+For recurrences whose loops all carry dependences (Cholesky, LU, Nussinov). An instance belongs to the element that it writes (owner
+computes). Where dependences go one way along each dim of the array, its blocks may be computed one after another. Some updates
+inside a block read only elements of other blocks, which are finished. They depend on each other by the sum of each element alone:
+they are a product, fit for vectors and register tiles. The other updates keep the order of the text; their share falls with the
+size of the array. (Griebl, Feautrier and Lengauer, IJPP 2000, cut index sets where dependences change; here that is where they
+leave the block.)
 """
 
 from __future__ import annotations

@@ -6,10 +6,10 @@ import math
 from dataclasses import dataclass
 
 from dlc._mlir import ir
+from dlc.analysis.buffers import element_bytes
 from dlc.lowering.affine.cost.instructions import trips_of
 from dlc.lowering.affine.ir.accesses import stride_along
 from dlc.lowering.affine.ir.blocking import problem_of_parts
-from dlc.lowering.affine.ir.lanes import element_bits
 from dlc.lowering.affine.ir.loops import Loop
 from dlc.lowering.affine.ir.nests import Nest
 from dlc.lowering.affine.ir.tile import Tile
@@ -78,8 +78,8 @@ def chosen_strip(nest: Nest, tile: Tile, machine: Machine) -> int:
 
 
 def bytes_of(kind: ir.Type) -> int:
-    """Bytes of an element of type `kind`."""
-    return -(-(element_bits(kind) or 64) // 8)
+    """Bytes of an element of type `kind`; 8 for one that is no plain number."""
+    return element_bytes(kind) or 8
 
 
 def _panel_of(load: ir.Operation, nest: Nest, tile: Tile, machine: Machine) -> _Panel | None:

@@ -1,7 +1,7 @@
 """Blocks of loops around register tiles, and panels copied in the order in which tiles read them, chosen by `memory_costs.py`.
 
-The order from the outside in is that of Goto and van de Geijn (TOMS 2008), found anew for each nest: loops over blocks of the
-tile's two loops and of sums, the loops over tiles, and the sums that a tile keeps in registers.
+From the outside in: loops over blocks of the tile's two loops and of sums, loops over tiles, and the sums that a tile keeps in
+registers (after Goto and van de Geijn, TOMS 2008). The order of the loops over blocks is chosen for each nest.
 """
 
 from __future__ import annotations

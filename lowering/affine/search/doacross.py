@@ -33,8 +33,8 @@ from dlc.lowering.affine.polyhedral.packed_buffers import CopyStatement
 def mark_doacross(schedule: isl.Schedule, dependences: isl.UnionMap, statements: Sequence[Statement]) -> isl.Schedule:
     """Give the outermost serial loop of each nest, and the loops right inside, their roles where no dependence prevents it.
 
-    `dependences` are all that must be kept, between whichever of the `statements`; those that fill local memory have none there,
-    and are in no such nest.
+    `dependences` are all that must be kept between `statements`. Those of statements that fill local memory are not among them, so
+    nests with such statements get no roles.
     """
     copies = {one.name for one in statements if isinstance(one, CopyStatement)}
 

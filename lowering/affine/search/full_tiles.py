@@ -49,8 +49,8 @@ def full_tiles(node: isl.ScheduleNode, levels: Sequence[LoopToBuild], sizes: Seq
 
 
 def isolated_tiles(full: FullTiles, tiles: int) -> tuple[int, isl.Set]:
-    """The loop to isolate full tiles at, and its iterations: that number `tiles` from the outside, inside of which no other goes
-    over tiles, where those inside do not matter; else the innermost."""
+    """The place from the outside of the loop to isolate full tiles at, and its iterations. It is the last of the `tiles` loops over
+    tiles if the loops inside do not change which tiles are full, else the innermost loop."""
     inside = full.every.dim(isl.dim_type.set) - tiles
     every, partial = (one.project_out(isl.dim_type.set, tiles, inside) for one in (full.every, full.partial))
     outer = every.subtract(partial).coalesce()

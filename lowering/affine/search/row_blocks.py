@@ -23,7 +23,6 @@ import islpy as isl
 
 from dlc._mlir import ir
 from dlc.lowering.affine.cost.limits import TileLimits
-from dlc.lowering.affine.cost.strides import element_bytes
 from dlc.lowering.affine.dependences.analysis import DependenceAnalysis
 from dlc.lowering.affine.dependences.band_nests import is_band
 from dlc.lowering.affine.dependences.coincidence import stays
@@ -131,7 +130,7 @@ class FusedUnits:
     def _widths_along(self) -> set[int]:
         """Bytes of an element of each array whose elements side by side belong to rows side by side."""
         return {
-            element_bytes(access.array)
+            access.array.element_bytes
             for phase, depth in zip(self.phases, self.depths, strict=True)
             for access in _accesses([phase])
             if access.array.is_memory and access.array.rank > 1 and _last_subscript_moves(access, depth)
@@ -258,4 +257,4 @@ def _bytes(array: Array) -> int | None:
     if not array.is_memory:
         return 0
     kind = ir.MemRefType(array.value.type)
-    return prod(kind.shape) * element_bytes(array) if kind.has_static_shape else None
+    return prod(kind.shape) * array.element_bytes if kind.has_static_shape else None

@@ -2,8 +2,8 @@
 
     parallel for block { for i in block { A[i, ..] = .. }  for i in block { B[i, ..] = .. A[i, ..] .. } }    A is written anew later
 
-Nobody else reads what these loops leave in A, so it needs no memory: `A[i mod rows of a block, ..]`, which stays in a cache, does.
-(Places shared by elements modulo a size: Lefebvre and Feautrier, Parallel Computing 1998.)
+Nobody else reads what these loops leave in A. So the whole array is not needed: a buffer of one block, `A[i mod rows of a block,
+..]`, is enough, and stays in a cache. (Elements share places modulo a size: Lefebvre and Feautrier, Parallel Computing 1998.)
 """
 
 from __future__ import annotations

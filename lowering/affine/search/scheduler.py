@@ -91,8 +91,9 @@ def _schedule_of(part: ScheduleUnit) -> isl.Schedule:
 def _simple_schedule_of(part: ScheduleUnit) -> isl.Schedule:
     """isl's schedule of a large part, for dependences without the constraints of the loops' bounds where there is one for these.
 
-    They are more pairs, and orders that are of use keep these, too; without the bounds' large numbers isl is faster: `doitgen`
-    of PolyBench takes it 2 ms in place of 240, `ludcmp` 3 in place of 210. (Polly does the same by default.)
+    Without these constraints there are more pairs to keep, which useful orders keep anyway, and isl is faster without the large
+    numbers of bounds: 2 ms instead of 240 for `doitgen` of PolyBench, 3 instead of 210 for `ludcmp`. (Polly does the same by
+    default.)
     """
     simple = part.dependences.gist_domain(part.domain).gist_range(part.domain)
     try:

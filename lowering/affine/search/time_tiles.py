@@ -1,7 +1,8 @@
 """Tiles across time: loops that are run many times over an array are cut, so that a tile stays in the second-level cache.
 
-A band of skewed loops can be tiled (`skewing.py`): no dependence goes from a tile to one before it. So loops over its tiles go
-around any order that keeps the dependences by itself: what lies in different tiles is ordered by them, the rest as before.
+A band of skewed loops can be tiled (`skewing.py`): no dependence goes from a tile to one before it. So loops over its tiles may be
+put around any order that keeps the dependences: iterations of different tiles run in the order of tiles, and those of one tile as
+before.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Exact reduction of huge angles modulo pi/2, after Payne and Hanek (1983), in 64-bit integers.
 
-|x| = m * 2^e with a 53-bit integer m. Of the bits of 2/pi those whose product with m * 2^e is a multiple of 4 do not
-matter; the next 192 bits give x * 2/pi modulo 4 to 126 fractional bits, enough for the double that is closest to a
-multiple of pi/2.
+|x| = m * 2^e with a 53-bit integer m. The quotient x * 2/pi is needed modulo 4 only, so leading bits of 2/pi do not matter: their
+products with m * 2^e are multiples of 4. The next 192 bits give the quotient to 126 fractional bits, enough for the double that is
+closest to a multiple of pi/2.
 """
 
 from __future__ import annotations

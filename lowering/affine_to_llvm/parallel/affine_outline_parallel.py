@@ -29,11 +29,11 @@ _MOST_ITERATIONS = 2**63 - 1
 class AffineOutlineParallel(Pass):
     """Move outermost parallel loops into functions over a range of iterations, and give these to the thread pool.
 
-    A loop nest that is perfect and parallel counts as one range. Where the work of iterations grows or shrinks along it, as in
-    triangles, or its length depends on loops around, the pool gets estimates of both, for shares of equal work and for
-    ranges that are too short to share. The loop body becomes `<kernel>_body<n>`, still affine;
-    `<kernel>_task<n>` unpacks what it needs from a record on the caller's stack. With one thread the pool calls the task
-    once, for the whole range.
+    A loop nest that is perfect and parallel counts as one range. The work of iterations may grow or shrink along it, as in
+    triangles, and its length may depend on loops around. Then the pool gets estimates of work and length: it makes shares of equal
+    work, and keeps ranges that are too short to share on one thread. The loop body becomes `<kernel>_body<n>`, still affine;
+    `<kernel>_task<n>` unpacks what it needs from a record on the caller's stack. With one thread the pool calls the task once, for
+    the whole range.
 
     before: affine.for %i = 0 to 128 { ... store %v, %c[%i] } {dlc.parallel}
     after:  call @dlc_parallel_for(%task, %record, %count) : (!llvm.ptr, !llvm.ptr, i64) -> ()

@@ -39,12 +39,13 @@ class AffineStreamStores(Pass):
     after:  scf.if (%y starts at a multiple of 64 bytes) { affine.for { ...; vector.store %v, %y[%i] {nontemporal} } }
             else { affine.for { ...; affine.vector_store %v, %y[%i] } }
 
-    Light parallel nests, all of whose buffers fit in the last cache of a few cores, do so on one thread only: two threads on cores
-    of 32 MiB in common write 8 MiB of a layer norm in 0.20 ms past that cache, 0.12 into it.
+    Some light parallel nests write so on one thread only: those whose buffers all fit in the last cache that a few cores share. Two
+    threads on cores that share 32 MiB write the 8 MiB of a layer norm in 0.20 ms past that cache, and in 0.12 ms into it.
 
-    That takes whole vectors at aligned places, line after line, and a nest that does not read the buffer. Where run time knows the
-    size, it decides, for nests so light that they wait for memory: others would have two versions for little. 16 MiB
-    of max(x, 0) take 1.1 ms instead of 2.9; 4 MiB take 0.26 instead of 0.36, but then the next kernel may find them in a cache.
+    The nest has to write whole vectors at aligned places, line after line, and must not read the buffer. A size that only run time
+    knows is compared there, which takes two versions of the nest; nests that compute more than they wait for memory gain too little
+    for that. 16 MiB of max(x, 0) take 1.1 ms instead of 2.9; 4 MiB take 0.26 instead of 0.36, but then the next kernel may find
+    them in a cache.
     """
 
     min_bytes: int = option(0, "size of the smallest buffer that is written so; 0: by the target's caches")
@@ -155,10 +156,10 @@ def _is_large_enough(buffer: ir.Value, sizes: _Sizes, has_near_cache: bool) -> i
 def _is_for_one_thread(top: ir.Operation, stores: Sequence[ir.Operation], facts: Machine) -> bool:
     """Whether several threads are faster if the nest `top` leaves what `stores` write in the last cache.
 
-    Memory takes lines that go past the caches no faster from two cores than from one, a last cache near them does: on two cores
-    with 32 MiB in common, max(x, 0) of 8 MiB takes 2.3, of 16 MiB 1.5 times as long past it, an erf 1.4 and 1.2; sums of two arrays
-    of 8 MiB 1.5, of 12 MiB 1.1, of 16 MiB 0.9. Transposes of any size take 0.65 to 0.8 of the time past it, and so do nests
-    of much work a line: networks of convolutions take 0.93 to 0.99.
+    Past the caches, memory takes lines no faster from two cores than from one; a last cache near the cores does. Times past the
+    cache as multiples of those into it, on two cores that share 32 MiB: max(x, 0) of 8 MiB 2.3 and of 16 MiB 1.5, an erf 1.4 and
+    1.2, sums of two arrays of 8 MiB 1.5, of 12 MiB 1.1, of 16 MiB 0.9. Transposes of any size take 0.65 to 0.8, and nests of much
+    work a line less than 1, too: networks of convolutions take 0.93 to 0.99.
     """
     if facts.l3_line_cycles > policy().memory.near_line_cycles or not any(
         PARALLEL in op.attributes for op in (top, *nested_ops(top))
@@ -198,8 +199,8 @@ class _Stores:
 def _is_whole(store: ir.Operation, stores: _Stores, vector_bits: int) -> bool:
     """Whether the store writes one register, or a part that is one, at a multiple of its size from the start of the buffer.
 
-    What is less than a line must be followed by the rest: of a transpose whose stores go down columns, half a line each,
-    1024x1024 takes 4.8 times as long past the caches.
+    A store of less than a line must be followed by the rest of the line. A transpose of 1024x1024 whose stores go down columns,
+    half a line each, takes 4.8 times as long past the caches.
     """
     stored = ir.VectorType(store.operands[0].type)
     lanes, bits = stored.shape[-1], element_bits(stored.element_type) or 0

@@ -43,8 +43,8 @@ class ParallelNest:
 def parallel_nests(function: ir.Operation, min_work: int) -> Iterator[ParallelNest | ParallelGroup]:
     """The outermost parallel loops of `function` whose work reaches `min_work`, each with the loops merged into it.
 
-    A nest of few iterations around several parallel loops becomes one nest for each of these, which has more: the tiles of a
-    convolution 7 pixels wide are one row of 32 panels, in ten steps of three and one of two.
+    A nest of few iterations around several parallel loops becomes one nest for each of these loops, which then has more iterations
+    to share: the tiles of a convolution 7 pixels wide are one row of 32 panels, in ten steps of three and one of two.
     """
     least = least_work(function, min_work)
     for region in function.regions:

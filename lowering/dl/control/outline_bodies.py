@@ -22,8 +22,8 @@ _NAME = "body"
 class OutlineBodies(Pass):
     """Move the ops of each region of a branch or loop into a private function with the attribute `dl.body`, and call it.
 
-    A graph pass then sees them as it sees an entry. What a region reads from outside becomes arguments, whose shared dims
-    `dl.dims` names, with their bounds; constants, weights, and what is computed from these alone are repeated inside, so that they
+    A graph pass then sees them as it sees an entry. Values that a region reads from outside become arguments; `dl.dims` names the
+    dims that they share, with bounds. Constants, weights, and what is computed from these alone are repeated inside, so that they
     can be packed for the ops there. `dl-inline-bodies` undoes it.
 
     before:

@@ -68,8 +68,8 @@ class VnniGroup:
     def of(facts: Machine) -> VnniGroup:
         """Two where the target adds two products of i16 by one instruction, but not four of bytes, or not faster.
 
-        Bytes would be widened in front of each such instruction: on a core of Zen 3 whose peak is 100 GFLOP/s, 3x3 taps of
-        28x28x128 run at 93 billion operations a second so, and at 146 when numbers come as i16.
+        Bytes would have to be widened before each such instruction. On a core of Zen 3 whose peak is 100 GFLOP/s, 3x3 taps of
+        28x28x128 run at 93 billion operations a second with bytes, and at 146 with i16.
         """
         blocks = policy().packing.byte_columns if facts.has_many_registers else policy().packing.byte_columns[-1:]
         return VnniGroup(2 if facts.arch == "x86_64" and not facts.prefers_vnni else 4, blocks)

@@ -15,11 +15,11 @@ _LEAST_RANKS = {"dl.conv": 3, "dl.vnni_conv": 3, "dl.vnni_matmul": 4, "dl.wideni
 def narrow_images(function: ir.Operation, is_weight: WeightFacts) -> None:
     """Store images that convolutions of `function` read in bf16, for all who read them: they widen it as they read.
 
-    That halves what images take in the caches, and one kernel gives both forms: on one core of Zen 4, 112x112x96 of MobileNetV2 is
-    written in 388 us instead of 863, and the depthwise convolution with steps of two reads it in 124 us instead of 371. Results of
-    the model stay f32, and so do images that an op reads which cannot widen on the way, such as a window or a move, and those that
-    come from outside or of weights alone. On a GPU, what a product with weights rounds and a sum reads beside it is stored once, by
-    the kernel that computes it, where a cast would be a kernel of its own: no kernel has results of two types.
+    That halves the bytes of images in the caches. On one core of Zen 4, 112x112x96 of MobileNetV2 is written in 388 us instead of
+    863, and the depthwise convolution with steps of two reads it in 124 us instead of 371. Results of the model stay f32. So do
+    images with a reader that cannot widen them on the way, such as a window or a move, and images that are inputs or are computed
+    from weights alone. No kernel has results of two types, so on a GPU an image that a product with weights rounds and a sum reads,
+    too, is stored in bf16 alone: else its cast would be a kernel of its own.
     """
     flush = not is_for_gpu(function)
     for value in _images(function, is_weight):

@@ -25,9 +25,9 @@ from dlc.targets.machine import Machine, facts_of, is_for_gpu
 class UseByteProducts(Pass):
     """Let products of bytes with a matrix of weights read its bytes four at a time, as instructions for dot products do.
 
-    The left-hand side becomes unsigned and the weights signed; zero points are taken out of the sums, where they cost a
-    number per column, which is computed from the weights, and one per row if the weights have a zero point. 128x768x768 runs at
-    536 billion operations a second on one core with VNNI; in i32 it was 20.
+    The left-hand side becomes unsigned and the weights signed. Zero points are taken out of the sums: they become a number per
+    column, computed from the weights, and one per row if the weights have a zero point. 128x768x768 runs at 536 billion operations
+    a second on one core with VNNI; in i32 it was 20.
 
     So are those of convolutions, with the channels last and in fours; what is outside the image is the zero point.
 

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, replace
 
 from dlc._mlir import ir
-from dlc.analysis.shape_values import is_at_most
+from dlc.analysis.derived_dims import is_at_most
 from dlc.dialects import dl
 from dlc.dialects.dl.types import FLOATS, Shape
 from dlc.lowering.dl.matching import attributes_of, functions, has_one_use, source, type_of

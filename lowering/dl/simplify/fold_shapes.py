@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from dlc._mlir import ir
-from dlc.analysis.shape_values import Facts, expand_sizes, reshape_sizes, result_elements, slice_bounds
+from dlc.analysis.result_dims import expand_sizes, reshape_sizes, slice_bounds
+from dlc.analysis.shape_values import Facts, result_elements
 from dlc.analysis.symbolic_shapes import SymbolicShapes
 from dlc.dialects import dl
 from dlc.dialects.dl.types import NUMPY_DTYPES, Dim, TensorType, mlir_type, tensor_type, type_of_array

@@ -23,11 +23,11 @@ _REPEATS = frozenset({"dl.expand", "dl.tile"})
 class OutlineConstants(Pass):
     """Move each computation of the entry that depends on weights and constants alone to `@precompute`.
 
-    The function takes nothing and gives one result for each value that the entry goes on from, whose attribute `dl.param` is a
-    new key: that of the largest weight it depends on, and the ops on the way. A `dl.param` of the key takes its place. The entry
-    goes on from the operand of an `expand` or `tile` that makes a weight large, since loops repeat for free, and on a GPU from
-    signed bytes that a cast makes i32, since its tensor cores multiply bytes. Small results that no weight takes part in are left
-    to dl-fold-constants. A later run adds to `@precompute`, and drops from it what the entry does not read any more. A module whose
+    The function takes nothing, and gives one result for each such value that the entry reads. The result's attribute `dl.param` is
+    a new key: that of the largest weight that it depends on, and the ops on the way. In the entry, a `dl.param` of the key stands
+    for the value. An `expand` or `tile` that makes a weight large stays in the entry, since loops repeat for free. So does a cast
+    of signed bytes to i32 for a GPU, since its tensor cores multiply bytes. Small results that no weight takes part in are left to
+    dl-fold-constants. A later run adds to `@precompute`, and drops from it what the entry does not read any more. A module whose
     weights are bound (`dl.signature`) stays as it is.
 
     before:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dlc._mlir import ir
-from dlc.analysis.shape_values import fits_where_broadcast
+from dlc.analysis.derived_dims import fits_where_broadcast
 from dlc.dialects.dl.types import Dim, TensorType
-from dlc.lowering.dl_to_linalg.building.builder import Builder, Extent
+from dlc.lowering.dl_to_linalg.building.builder import Builder
+from dlc.lowering.dl_to_linalg.building.extents import Extent
 
 
 def broadcast_extents(b: Builder, inputs: Sequence[ir.Value], types: Sequence[TensorType]) -> list[Extent]:

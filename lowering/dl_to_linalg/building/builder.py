@@ -1,7 +1,4 @@
-"""Builds linalg-level IR for the lowerings of dl ops: cheap op creation, dims that may be dynamic, broadcasting, reductions.
-
-An extent is an int where it is static and an `index` value where it is not; every method takes both.
-"""
+"""Builds linalg-level IR for the lowerings of dl ops: cheap op creation, dims that may be dynamic, broadcasting, reductions."""
 
 from __future__ import annotations
 
@@ -11,101 +8,18 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from dlc._mlir import ir, linalg_regions
-from dlc.diagnostics import names_of, place_of
-from dlc.dialects.dl.types import FLOATS, Dim
-from dlc.lowering.dl_to_linalg.building.scalars import Scalars
-from dlc.lowering.pass_base import PassFailure
+from dlc.dialects.dl.types import FLOATS
+from dlc.lowering.dl_to_linalg.building.extents import DYNAMIC, Extent, Extents
 
-Extent: TypeAlias = int | ir.Value
-Named: TypeAlias = tuple[str, Extent]
-"""An extent and what to call it in an error."""
 Body: TypeAlias = Callable[..., ir.Value]
 
 PARALLEL = "parallel"
 REDUCTION = "reduction"
-_DYNAMIC: int = ir.ShapedType.get_dynamic_size()
 
 
 @dataclass
-class Builder(Scalars):
-    """Creates ops at `ip` with location `loc`, for the dl op `op_name`. See `Scalars` for arithmetic inside bodies."""
-
-    op_name: str = ""
-
-    # Extents and shapes
-
-    def index(self, value: Extent) -> ir.Value:
-        """An extent as an `index` value."""
-        if isinstance(value, ir.Value):
-            return value
-        self._require_addressable(value)
-        attribute = ir.IntegerAttr.get(ir.IndexType.get(), value)
-        return self.create("arith.constant", [ir.IndexType.get()], [], {"value": attribute})
-
-    def dim(self, tensor: ir.Value, axis: int) -> Extent:
-        """Size of one axis: an int where the type says it, else a `tensor.dim`."""
-        size = tensor.type.shape[axis]
-        if size != _DYNAMIC:
-            return int(size)
-        return self.create("tensor.dim", [ir.IndexType.get()], [tensor, self.index(axis)])
-
-    def shape(self, tensor: ir.Value) -> list[Extent]:
-        """Sizes of all axes."""
-        return [self.dim(tensor, axis) for axis in range(tensor.type.rank)]
-
-    def extent(self, name: str, *operands: Extent) -> Extent:
-        """`name` in add, sub, mul, floordiv, ceildiv, max, min on extents; folded where all are static."""
-        if all(isinstance(operand, int) for operand in operands):
-            return _FOLDS[name](*operands)
-        return self.create(_INDEX_OPS[name], [ir.IndexType.get()], [self.index(operand) for operand in operands])
-
-    def num_elements(self, shape: Sequence[Extent]) -> Extent:
-        """Product of extents."""
-        count: Extent = 1
-        for size in shape:
-            count = size if isinstance(count, int) and count == 1 else self.extent("mul", count, size)
-        return count
-
-    # Checks at run time
-
-    def require_equal(self, left: Named, right: Named) -> None:
-        """Fail at run time unless both extents are equal; nothing where both are static."""
-        self._require("eq", left, right)
-
-    def require_at_most(self, small: Named, large: Named) -> None:
-        """Fail at run time if `small` is greater than `large`; nothing where both are static."""
-        self._require("le", small, large)
-
-    def declared(self, axis: int, size: Extent, dim: Dim) -> Extent:
-        """The size of a result's axis: `dim` where its type says it, which run time holds `size` against, else `size`."""
-        if not isinstance(dim, int):
-            return size
-        self.require_equal((f"result dim {axis}", size), ("its declared size", dim))
-        return dim
-
-    def _require(self, predicate: str, left: Named, right: Named) -> None:
-        if isinstance(left[1], int) and isinstance(right[1], int):
-            return
-        if isinstance(left[1], int):  # canonicalize moves constants to the right
-            left, right, predicate = right, left, _MIRRORED[predicate]
-        holds = self.compare_index(predicate, self.index(left[1]), self.index(right[1]))
-        self.require(holds, f"{left[0]} is {{}} but {right[0]} is {{}}")
-
-    def require(self, holds: ir.Value, what: str) -> None:
-        """Fail at run time with `what` unless the i1 `holds`.
-
-        The two `{}` of `what` stand for the operands of the comparison that gives `holds`, of the first in a disjunction.
-        """
-        message = ir.StringAttr.get(f"{self._subject()}: {what}")
-        self.operation("cf.assert", [], [holds], {"msg": message})
-
-    def _subject(self) -> str:
-        """The dl op by its name and node, or place in the source."""
-        names = ", ".join(names_of(self.loc))
-        if names:
-            return f"'{self.op_name}' at node '{names}'"
-        place = ":".join(str(part) for part in place_of(self.loc) if part)
-        return f"'{self.op_name}' at {place}" if place else f"'{self.op_name}'"
+class Builder(Extents):
+    """Creates ops on tensors. See `Extents` for sizes and checks of them, `Scalars` for arithmetic inside bodies."""
 
     # Tensors
 
@@ -121,13 +35,8 @@ class Builder(Scalars):
 
     def _type_of(self, shape: Sequence[Extent], element: ir.Type) -> ir.RankedTensorType:
         sizes = [_static(size) for size in shape]
-        self._require_addressable(max(sizes, default=0))
+        self.require_addressable(max(sizes, default=0))
         return ir.RankedTensorType.get(sizes, element)
-
-    def _require_addressable(self, size: int) -> None:
-        if size >= 1 << 63:
-            what = f"{self._subject()}: a size of {size} on the way is more than any machine can address"
-            raise PassFailure(self.loc, what, "make sizes, pads and windows smaller")
 
     def full(self, shape: Sequence[Extent], scalar: ir.Value) -> ir.Value:
         """A tensor with every element equal to `scalar`."""
@@ -161,7 +70,7 @@ class Builder(Scalars):
         shape = []
         for group in groups:
             dims = [kind.shape[axis] for axis in group]
-            shape.append(_DYNAMIC if _DYNAMIC in dims else _product(dims))
+            shape.append(DYNAMIC if DYNAMIC in dims else _product(dims))
         return ir.RankedTensorType.get(shape, kind.element_type)
 
     def expand(self, tensor: ir.Value, groups: Sequence[Sequence[int]], shape: Sequence[Extent]) -> ir.Value:
@@ -346,7 +255,7 @@ def accumulator_dtype(dtype: str) -> str:
 
 
 def _static(size: Extent) -> int:
-    return size if isinstance(size, int) else _DYNAMIC
+    return size if isinstance(size, int) else DYNAMIC
 
 
 def _product(dims: Sequence[int]) -> int:
@@ -379,24 +288,3 @@ def _window(
     for name, part in zip(("static_offsets", "static_sizes", "static_strides"), parts, strict=True):
         attributes[name] = ir.DenseI64ArrayAttr.get([_static(size) for size in part])
     return [*tensors, *[value for part in dynamic for value in part]], attributes
-
-
-_MIRRORED = {"eq": "eq", "le": "ge"}
-_INDEX_OPS = {
-    "add": "arith.addi",
-    "sub": "arith.subi",
-    "mul": "arith.muli",
-    "floordiv": "arith.floordivsi",
-    "ceildiv": "arith.ceildivsi",
-    "max": "arith.maxsi",
-    "min": "arith.minsi",
-}
-_FOLDS: dict[str, Callable[..., int]] = {
-    "add": lambda left, right: left + right,
-    "sub": lambda left, right: left - right,
-    "mul": lambda left, right: left * right,
-    "floordiv": lambda left, right: left // right,
-    "ceildiv": lambda left, right: -(-left // right),
-    "max": max,
-    "min": min,
-}

@@ -8,7 +8,8 @@ from dlc._mlir import ir
 from dlc.analysis.buffers import defining_op
 from dlc.dialects.dl import op_class
 from dlc.dialects.dl.types import width_of
-from dlc.lowering.dl_to_linalg.building.builder import REDUCTION, Builder, Extent, Named
+from dlc.lowering.dl_to_linalg.building.builder import REDUCTION, Builder
+from dlc.lowering.dl_to_linalg.building.extents import Extent, Named
 from dlc.lowering.dl_to_linalg.building.indexing import element_at
 from dlc.lowering.dl_to_linalg.building.lowerings import SourceOp
 

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dlc._mlir import ir
-from dlc.lowering.dl_to_linalg.building.builder import PARALLEL, REDUCTION, Body, Builder, Extent, accumulator_dtype
+from dlc.lowering.dl_to_linalg.building.builder import PARALLEL, REDUCTION, Body, Builder, accumulator_dtype
+from dlc.lowering.dl_to_linalg.building.extents import Extent
 from dlc.targets.machine import is_for_gpu
 
 

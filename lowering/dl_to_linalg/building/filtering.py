@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from dlc._mlir import ir
-from dlc.lowering.dl_to_linalg.building.builder import REDUCTION, Builder, Extent
+from dlc.lowering.dl_to_linalg.building.builder import REDUCTION, Builder
+from dlc.lowering.dl_to_linalg.building.extents import Extent
 from dlc.lowering.dl_to_linalg.building.indexing import element_at, insert_at
 
 Holds = Callable[[ir.Value], ir.Value]
@@ -52,8 +53,8 @@ class Matches:
     ) -> list[ir.Value]:
         """Tensors with what is written for each match: `write(outs, p, context, column)` puts what belongs at place p of them.
 
-        It is called for elements that do not match, too, whose places the next match writes again: no element behind the last
-        match is looked at, so that p is always less than `count`. `start(row)` gives the context of a row of a matrix.
+        `write` is called for elements that do not match, too: the next match writes the same place again. The loop ends at the last
+        match, so p is always less than `count`. `start(row)` gives the context of a row of a matrix.
         """
         rank = self.source.type.rank
         columns = b.dim(self.source, rank - 1)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from dlc._mlir import ir
-from dlc.lowering.dl_to_linalg.building.builder import PARALLEL, Builder, Extent
+from dlc.lowering.dl_to_linalg.building.builder import PARALLEL, Builder
+from dlc.lowering.dl_to_linalg.building.extents import Extent
 
 Position = Callable[[Sequence[ir.Value]], Sequence[Extent]]
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from dlc._mlir import ir
-from dlc.lowering.dl_to_linalg.building.builder import Builder, Extent
+from dlc.lowering.dl_to_linalg.building.builder import Builder
+from dlc.lowering.dl_to_linalg.building.extents import Extent
 
 Step = Callable[[Sequence[ir.Value], Sequence[ir.Value]], Sequence[ir.Value]]
 """From the loops' indices and the carried values to the next carried values."""

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from dlc._mlir import ir
 from dlc.dialects.dl.types import FLOATS, UNSIGNED_INTS, width_of
-from dlc.lowering.dl_to_linalg.building.builder import Builder, Extent
+from dlc.lowering.dl_to_linalg.building.builder import Builder
+from dlc.lowering.dl_to_linalg.building.extents import Extent
 from dlc.lowering.dl_to_linalg.building.indexing import element_at, insert_at
 from dlc.lowering.policy import policy
 

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 
 from dlc._mlir import ir
 from dlc.dialects.dl.types import Dim, TensorType
-from dlc.lowering.dl_to_linalg.building.builder import Builder, Extent
+from dlc.lowering.dl_to_linalg.building.builder import Builder
+from dlc.lowering.dl_to_linalg.building.extents import Extent
 
 Groups = list[tuple[list[int], list[int]]]
 Signature = tuple[int, tuple[str, ...]]

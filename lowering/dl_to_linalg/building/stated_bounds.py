@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from dlc._mlir import ir
 from dlc.analysis.dim_bounds import DimBounds, bounds_of_function
-from dlc.lowering.dl_to_linalg.building.builder import Builder, Extent
+from dlc.lowering.dl_to_linalg.building.builder import Builder
+from dlc.lowering.dl_to_linalg.building.extents import Extent
 
 
 def require_stated_bounds(function: ir.Operation) -> None:

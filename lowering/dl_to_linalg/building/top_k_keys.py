@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 from dlc._mlir import ir
 from dlc.dialects.dl.types import FLOATS
-from dlc.lowering.dl_to_linalg.building.builder import PARALLEL, Builder, Extent
+from dlc.lowering.dl_to_linalg.building.builder import PARALLEL, Builder
 from dlc.lowering.dl_to_linalg.building.contraction import Loops
+from dlc.lowering.dl_to_linalg.building.extents import Extent
 from dlc.lowering.dl_to_linalg.building.indexing import element_at, insert_at
 from dlc.lowering.dl_to_linalg.building.lowerings import SourceOp
 from dlc.lowering.policy import policy

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from dlc._mlir import ir
 from dlc.dialects.dl.window import Layout, Window
-from dlc.lowering.dl_to_linalg.building.builder import Builder, Extent
+from dlc.lowering.dl_to_linalg.building.builder import Builder
+from dlc.lowering.dl_to_linalg.building.extents import Extent
 
 
 def kernel_reach(b: Builder, kernel: Sequence[Extent], window: Window) -> list[Extent]:

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 
 from dlc._mlir import ir
 from dlc.dialects.dl.window import Layout, Window
-from dlc.lowering.dl_to_linalg.building.builder import PARALLEL, Builder, Extent
+from dlc.lowering.dl_to_linalg.building.builder import PARALLEL, Builder
 from dlc.lowering.dl_to_linalg.building.checks import require_groups, require_same, size_of
 from dlc.lowering.dl_to_linalg.building.contraction import rounded, widened_once
+from dlc.lowering.dl_to_linalg.building.extents import Extent
 from dlc.lowering.dl_to_linalg.building.lowerings import SourceOp, lowering
 from dlc.lowering.dl_to_linalg.building.windows import kernel_reach, pad_spatial, position_extents
 from dlc.lowering.dl_to_linalg.contractions.convolution import Convolution, split_groups

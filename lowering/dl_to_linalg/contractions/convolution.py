@@ -11,8 +11,9 @@ from dataclasses import dataclass, replace
 
 from dlc._mlir import ir
 from dlc.dialects.dl.window import Layout
-from dlc.lowering.dl_to_linalg.building.builder import PARALLEL, Builder, Extent, accumulator_dtype
+from dlc.lowering.dl_to_linalg.building.builder import PARALLEL, Builder, accumulator_dtype
 from dlc.lowering.dl_to_linalg.building.contraction import Loops, axes_map, contract, rounded, widened, zeros
+from dlc.lowering.dl_to_linalg.building.extents import Extent
 from dlc.lowering.dl_to_linalg.contractions.tap_bands import TapRange
 
 

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from dlc._mlir import ir
 from dlc.dialects.dl.types import TensorType
 from dlc.lowering.dl_to_linalg.building.broadcasting import broadcast_extents, expand_ones
-from dlc.lowering.dl_to_linalg.building.builder import Builder, Extent
+from dlc.lowering.dl_to_linalg.building.builder import Builder
 from dlc.lowering.dl_to_linalg.building.checks import require_same
 from dlc.lowering.dl_to_linalg.building.contraction import Loops, contract, rounded, widened_once, zeros
+from dlc.lowering.dl_to_linalg.building.extents import Extent
 from dlc.lowering.dl_to_linalg.building.lowerings import SourceOp, lowering
 from dlc.lowering.policy import policy
 

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 from dlc._mlir import ir
 from dlc.dialects.dl.nbits import WORD_BITS
-from dlc.lowering.dl_to_linalg.building.builder import PARALLEL, Builder, Extent, accumulator_dtype
+from dlc.lowering.dl_to_linalg.building.builder import PARALLEL, Builder, accumulator_dtype
 from dlc.lowering.dl_to_linalg.building.checks import size_of
 from dlc.lowering.dl_to_linalg.building.contraction import Loops, contract, rounded, widened, zeros
+from dlc.lowering.dl_to_linalg.building.extents import Extent
 from dlc.lowering.dl_to_linalg.building.lowerings import SourceOp, lowering
 from dlc.lowering.policy import policy
 

@@ -17,9 +17,10 @@ from dlc._mlir import ir
 from dlc.dialects.dl.window import Layout
 from dlc.dialects.dl.winograd import matrices_of, window_of
 from dlc.dialects.dl.winograd_matrices import TAPS, Matrices
-from dlc.lowering.dl_to_linalg.building.builder import PARALLEL, Builder, Extent
+from dlc.lowering.dl_to_linalg.building.builder import PARALLEL, Builder
 from dlc.lowering.dl_to_linalg.building.checks import require_same, size_of
 from dlc.lowering.dl_to_linalg.building.contraction import Loops, contract, zeros
+from dlc.lowering.dl_to_linalg.building.extents import Extent
 from dlc.lowering.dl_to_linalg.building.lowerings import SourceOp, lowering
 from dlc.lowering.dl_to_linalg.building.windows import pad_spatial, position_extents
 from dlc.lowering.dl_to_linalg.contractions.vnni import integer_products

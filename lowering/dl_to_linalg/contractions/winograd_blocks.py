@@ -84,8 +84,8 @@ class KernelGroup2d:
 def parts_of(grid: Grid, height: int, width: int, matrices: Matrices) -> list[KernelGroup2d]:
     """The kernels by the places that they are multiplied with, of `height` by `width` results.
 
-    Where the last row or column of results is not the last of a tile, what no result needs is left out: of 7x7 results, which
-    four by four tiles have, 225 products of 256 are computed for stride 1, 324 of 400 for stride 2.
+    Products that no result needs are left out: those of tiles that the last row or column of results does not fill. For 7x7
+    results, in four by four tiles, 225 of 256 products are computed for stride 1, and 324 of 400 for stride 2.
     """
     rows = _sides(grid.row_blocks, grid.block_rows, height, matrices)
     columns = _sides(grid.column_blocks, grid.block_columns, width, matrices)

@@ -11,8 +11,9 @@ from itertools import product
 
 from dlc._mlir import ir
 from dlc.dialects.dl.winograd_matrices import Matrices
-from dlc.lowering.dl_to_linalg.building.builder import PARALLEL, Builder, Extent
+from dlc.lowering.dl_to_linalg.building.builder import PARALLEL, Builder
 from dlc.lowering.dl_to_linalg.building.contraction import Loops, contract, zeros
+from dlc.lowering.dl_to_linalg.building.extents import Extent
 from dlc.lowering.dl_to_linalg.contractions.winograd_transforms import chosen, transformed
 
 

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 from dlc._mlir import ir
 from dlc.dialects.dl.regions import MOST_SAMPLES
-from dlc.lowering.dl_to_linalg.building.builder import PARALLEL, REDUCTION, Builder, Extent
+from dlc.lowering.dl_to_linalg.building.builder import PARALLEL, REDUCTION, Builder
 from dlc.lowering.dl_to_linalg.building.checks import require_each, require_elements, require_same, size_of
+from dlc.lowering.dl_to_linalg.building.extents import Extent
 from dlc.lowering.dl_to_linalg.building.indexing import clamped, element_at
 from dlc.lowering.dl_to_linalg.building.lowerings import SourceOp, lowering
 

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 from dlc._mlir import ir
 from dlc.dialects.dl.resize import scaled_dim
-from dlc.lowering.dl_to_linalg.building.builder import PARALLEL, Builder, Extent
+from dlc.lowering.dl_to_linalg.building.builder import PARALLEL, Builder
 from dlc.lowering.dl_to_linalg.building.checks import size_at, size_of
+from dlc.lowering.dl_to_linalg.building.extents import Extent
 from dlc.lowering.dl_to_linalg.building.indexing import clamped, element_at, enlarged
 from dlc.lowering.dl_to_linalg.building.lowerings import SourceOp, lowering
 

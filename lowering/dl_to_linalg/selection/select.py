@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dlc._mlir import ir
-from dlc.lowering.dl_to_linalg.building.builder import PARALLEL, Builder, Extent
+from dlc.lowering.dl_to_linalg.building.builder import PARALLEL, Builder
 from dlc.lowering.dl_to_linalg.building.checks import size_of
+from dlc.lowering.dl_to_linalg.building.extents import Extent
 from dlc.lowering.dl_to_linalg.building.filtering import Matches
 from dlc.lowering.dl_to_linalg.building.indexing import element_at, insert_at
 from dlc.lowering.dl_to_linalg.building.lowerings import SourceOp, lowering

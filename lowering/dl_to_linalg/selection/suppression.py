@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from dlc._mlir import ir
-from dlc.lowering.dl_to_linalg.building.builder import PARALLEL, REDUCTION, Builder, Extent
+from dlc.lowering.dl_to_linalg.building.builder import PARALLEL, REDUCTION, Builder
 from dlc.lowering.dl_to_linalg.building.checks import require_same, size_at
+from dlc.lowering.dl_to_linalg.building.extents import Extent
 from dlc.lowering.dl_to_linalg.building.indexing import element_at, insert_at, read_at
 from dlc.lowering.dl_to_linalg.building.lowerings import SourceOp, lowering
 from dlc.lowering.dl_to_linalg.building.radix import Entries, key_words

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dlc._mlir import ir
-from dlc.lowering.dl_to_linalg.building.builder import Builder, Extent
+from dlc.lowering.dl_to_linalg.building.builder import Builder
 from dlc.lowering.dl_to_linalg.building.checks import size_at, size_of
+from dlc.lowering.dl_to_linalg.building.extents import Extent
 from dlc.lowering.dl_to_linalg.building.indexing import element_at, insert_at
 from dlc.lowering.dl_to_linalg.building.loop_nests import Step, loop_nest
 from dlc.lowering.dl_to_linalg.building.lowerings import SourceOp, lowering
