@@ -56,11 +56,14 @@ def build(
 
 
 def _taken_out(module: ir.Module) -> ir.Module:
-    """A module with copies of the kernels of `module`, and of the functions that say why they have none."""
+    """A module with copies of the kernels of `module`, and declarations of the functions that say why they have none."""
     taken = ir.Module.create(module.operation.location)
     for name, attribute in module.operation.attributes.items():
         taken.operation.attributes[name] = attribute
     for op in [each.operation for each in module.body.operations]:
-        if op.name == "gpu.module" or ON_CPU in op.attributes:
+        if op.name == "gpu.module":
             op.clone(ip=ir.InsertionPoint(taken.body))
+        elif ON_CPU in op.attributes:  # without the body, which may call functions that are not taken
+            attributes = {**dict(op.attributes.items()), "sym_visibility": ir.StringAttr.get("private")}
+            ir.Operation.create("func.func", attributes=attributes, regions=1, ip=ir.InsertionPoint(taken.body), loc=op.location)
     return taken
