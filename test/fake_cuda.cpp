@@ -339,7 +339,9 @@ EXPORT int cuMemFree_v2(uint64_t address) {
   if (found == deviceBlocks.end())
     return 1;
   taken -= found->second;
-  madvise(reinterpret_cast<void *>((address + kPage - 1) / kPage * kPage), found->second / kPage * kPage, MADV_DONTNEED);
+  uint64_t first = (address + kPage - 1) / kPage * kPage, last = (address + found->second) / kPage * kPage;
+  if (first < last) // only pages that are all of this block: their other parts are of the next one
+    madvise(reinterpret_cast<void *>(first), last - first, MADV_DONTNEED);
   deviceBlocks.erase(found);
   return 0;
 }
