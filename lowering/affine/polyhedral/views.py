@@ -90,6 +90,8 @@ def _mixed(op: ir.Operation, name: str, loops: Sequence[LoopVariable], texts: In
 def _of_collapsed(op: ir.Operation, subscripts: list[str], user: ir.Operation) -> list[str]:
     """The position in each group of axes, divided up among them."""
     shape = ir.MemRefType(op.operands[0].type).shape
+    if not subscripts:  # the only element
+        return ["0"] * len(shape)
     found: list[str] = []
     for group, position in zip(_groups(op), subscripts, strict=True):
         inner = 1

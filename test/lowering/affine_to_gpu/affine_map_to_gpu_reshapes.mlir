@@ -67,3 +67,19 @@ func.func @aliases(%x: memref<?x?x64xf32>, %y: memref<?x?x64xf32>, %n: index) {
   }
   return
 }
+
+// -----
+
+// The only element of a memref is an element of what it is a view of.
+// CHECK-LABEL: func.func @element(
+// CHECK-NOT: dlc.on_cpu
+// CHECK: dlc.name = "kernel0.thread.x"
+func.func @element(%x: memref<2xf32> {llvm.noalias}, %y: memref<64xf32> {llvm.noalias}) {
+  %a = memref.subview %x[1] [1] [1] : memref<2xf32> to memref<1xf32, strided<[1], offset: 1>>
+  %b = memref.collapse_shape %a [] : memref<1xf32, strided<[1], offset: 1>> into memref<f32, strided<[], offset: 1>>
+  affine.for %i = 0 to 64 {
+    %v = affine.load %b[] : memref<f32, strided<[], offset: 1>>
+    affine.store %v, %y[%i] : memref<64xf32>
+  }
+  return
+}

@@ -80,6 +80,13 @@ def test_a_length_is_a_size_and_a_factor(gpu: FakeGpu) -> None:
     _check(_model(nodes, kinds, {"y": (_F32, ["m"])}), [{"s": size} for size in (1, 2, 40)], gpu)
 
 
+def test_a_kernel_reads_the_length_that_is_its_size(gpu: FakeGpu) -> None:
+    """One element of the shape, by a view of one element."""
+    nodes = [*_RANGE, ("Sub", "n r", "left"), ("Cast", "left", "f"), ("Unsqueeze", "f second", "c"), ("Mul", "x c", "y")]
+    on_host = _check(_model(nodes, {"x": (_F32, ["s", 8])}, {"y": (_F32, ["s", 8])}), [{"s": size} for size in (1, 40)], gpu)
+    assert list(on_host) == ["kernel_0_slice_range_sub_cast_sizes"]
+
+
 def test_a_mask_of_two_ranges(gpu: FakeGpu) -> None:
     """What decoders hide: later words than the one that looks."""
     nodes = [*_RANGE, ("Unsqueeze", "r first", "row"), ("Unsqueeze", "r second", "column"), ("LessOrEqual", "row column", "mask")]
