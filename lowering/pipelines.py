@@ -100,6 +100,7 @@ PIPELINES: Mapping[str, NamedPipeline] = {
             Stage(
                 "bufferize",
                 (
+                    "linalg-outline-sizes",
                     "linalg-fuse-elementwise",
                     "linalg-reuse-operands",
                     "eliminate-empty-tensors",

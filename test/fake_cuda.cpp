@@ -72,7 +72,10 @@ size_t memory = size_t(1) << 30, taken = 0;
 double now = 0;
 Kernel onLaunch = nullptr;
 std::map<std::string, int> calls;
-std::map<std::string, std::pair<int, int>> failures; // by function: calls until then, status
+struct Failure {
+  int after, status, times; // calls until then, and how many fail
+};
+std::map<std::string, Failure> failures; // by function
 constexpr size_t kPage = 4096;
 std::map<uint64_t, size_t> deviceBlocks, hostBlocks;
 std::set<void *> objects;
@@ -80,8 +83,8 @@ std::set<void *> objects;
 int enter(const char *name) {
   ++calls[name];
   auto found = failures.find(name);
-  if (found != failures.end() && found->second.first-- == 0)
-    return found->second.second;
+  if (found != failures.end() && found->second.after-- <= 0 && found->second.times-- > 0)
+    return found->second.status;
   return sticky;
 }
 
@@ -144,7 +147,7 @@ EXPORT void fake_configure(int count, int major, int minor, int driver, uint64_t
   failures.clear();
   calls.clear();
 }
-EXPORT void fake_fail(const char *name, int after, int status) { failures[name] = {after, status}; }
+EXPORT void fake_fail(const char *name, int after, int status, int times) { failures[name] = {after, status, times}; }
 EXPORT void fake_on_launch(Kernel kernel) { onLaunch = kernel; }
 EXPORT int fake_calls(const char *name) { return calls[name]; }
 EXPORT int fake_holds(uint64_t address, uint64_t size) {
@@ -339,7 +342,9 @@ EXPORT int cuMemFree_v2(uint64_t address) {
   if (found == deviceBlocks.end())
     return 1;
   taken -= found->second;
-  madvise(reinterpret_cast<void *>((address + kPage - 1) / kPage * kPage), found->second / kPage * kPage, MADV_DONTNEED);
+  uint64_t first = (address + kPage - 1) / kPage * kPage, last = (address + found->second) / kPage * kPage;
+  if (first < last) // only pages that are all of this block: their other parts are of the next one
+    madvise(reinterpret_cast<void *>(first), last - first, MADV_DONTNEED);
   deviceBlocks.erase(found);
   return 0;
 }

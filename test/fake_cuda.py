@@ -57,7 +57,7 @@ _Interpreted = tuple[Program, str, list[ir.Type], bool]
 
 
 class FakeGpu:
-    """The driver's inside. `configure` says what there is; `fail` lets a function fail at its call number `after`."""
+    """The driver's inside. `configure` says what there is; `fail` lets a function fail `times` from its call number `after` on."""
 
     def __init__(self, *options: str) -> None:
         self.library = ctypes.CDLL(str(_library(*options)))
@@ -80,8 +80,8 @@ class FakeGpu:
     ) -> None:
         self.library.fake_configure(devices, *capability, driver, ctypes.c_uint64(memory), multiprocessors)
 
-    def fail(self, function: str, status: int, after: int = 0) -> None:
-        self.library.fake_fail(function.encode(), after, status)
+    def fail(self, function: str, status: int, after: int = 0, times: int = 1) -> None:
+        self.library.fake_fail(function.encode(), after, status, times)
 
     def calls(self, function: str) -> int:
         """How often the runtime has called a function of the driver; `kernel` are those that ran."""

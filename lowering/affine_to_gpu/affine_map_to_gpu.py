@@ -91,7 +91,7 @@ def _map(function: ir.Operation) -> None:
     for inner in nested_ops(function):
         if inner.name == "arith.remf":
             raise PassFailure(inner, "the GPU has no exact remainder of floats", "compute it on the host")
-    scop = extract(function, allow_gathers=True)
+    scop = extract(function, allow_gathers=True, allow_reshapes=True)
     refuse_unmovable(scop)
     analysis, facts = DependenceAnalysis(scop), gpu_facts_of(function)
     map_loops = map_beside if has_bound_loops(function) else _map_parts

@@ -11,7 +11,7 @@ from dlc.lowering.affine.ir.accesses import SUBSCRIPTS_AT, access_of, stride_alo
 from dlc.lowering.affine.ir.alignment import alignment_of, lane_bytes
 from dlc.lowering.affine.ir.loops import Bound, Loop, apply, build_for, real_ops
 from dlc.lowering.affine.ir.reductions import ReductionNest, chain_of, combine, identity
-from dlc.lowering.affine_to_gpu.coalesced_reductions import coalesce, extent_of_nest, is_dense
+from dlc.lowering.affine_to_gpu.coalesced_reductions import coalesce, is_dense, likely_extent
 from dlc.lowering.affine_to_gpu.grid import is_bound
 from dlc.lowering.affine_to_gpu.row_lanes import enclose_row, row_lanes
 from dlc.lowering.affine_to_gpu.thread_code import end_of
@@ -35,7 +35,8 @@ class AffineSplitReductions(Pass):
     of the loops around reuse, as those of products are: these become tiles. Loops in each other that go along memory together
     (7 x 7 neighbours) become one before. Where memory allows for vectors, a lane takes neighbours, in all sums of a row as many: of
     1024 numbers of f32 those at 128 * %q + 4 * %l + %v, for a loop `%v` to 4 inside, as `affine-vectorize-accesses` wants.
-    Rows get more warps where they are long or few (`row_lanes.py`); a function's only row gets a loop of one iteration. Iterations
+    Rows get more warps where they are long or few (`row_lanes.py`); a function's only row gets a loop of one iteration. Rows whose
+    length run time knows are split for a likely one (`cost.assumed_trips`), by one neighbour a lane. Iterations
     keep their order; only the partial results are associated anew, which any reduction allows (docs/design/0001-contracts.md).
     """
 
@@ -71,7 +72,7 @@ def _chains(function: ir.Operation, least: int) -> list[ReductionNest]:
 
 
 def _pays(chain: ReductionNest, least: int) -> bool:
-    extent = extent_of_nest(chain)
+    extent = likely_extent(chain)
     if extent is None or extent < least:
         return False
     inside = [op for op in nested_ops(chain.loops[-1].op) if op.name in _LOADS]
@@ -92,10 +93,14 @@ def _lanes(chains: Sequence[ReductionNest], facts: GpuMachine) -> dict[ir.Block,
 
 
 def _neighbours(loop: Loop, lanes: int) -> int:
-    """How many neighbours a lane takes at once, so that loads or stores can be vectors: each of its steps takes as many."""
+    """How many neighbours a lane takes at once, so that loads or stores can be vectors: each of its steps takes as many.
+
+    One, where only run time knows how long rows are, and so where they begin.
+    """
+    if loop.extent is None:
+        return 1
     accesses = [access_of(op) for op in nested_ops(loop.op) if op.name in SUBSCRIPTS_AT and stride_along(op, loop.iv) == 1]
     most = max((alignment_of(access, loop.iv) // (lane_bytes(access.memref) or 1) for access in accesses), default=1)
-    assert loop.extent is not None
     while most > 1 and (loop.extent % most or loop.extent < most * lanes):
         most //= 2
     return max(1, most)
@@ -142,12 +147,10 @@ def _start(partial: Sequence[ir.Value], neutral: Sequence[ir.Value], lanes: int)
 
 def _accumulate(loop: Loop, partial: Sequence[ir.Value], lanes: int, width: int) -> None:
     """The iterations in their order, each on the partial result of its lane; takes the ops out of `loop`."""
-    assert loop.extent is not None
-    groups, here = loop.extent // width, ir.AffineDimExpr.get(0)
-    ends = [ir.AffineExpr.get_constant(lanes), *([here * -lanes + groups] if groups % lanes else [])]
-    number = _enter(Bound.constant(-(-groups // lanes)))
+    steps, left = _steps(loop, lanes, width)
+    here, number = ir.AffineDimExpr.get(0), _enter(steps)
     with ir.InsertionPoint(end_of(number.owner)):
-        lane = inner = _enter(Bound(ir.AffineMap.get(1, 0, ends), (number,)))
+        lane = inner = _enter(Bound(left.map, (number, *left.operands)))
     if width > 1:
         with ir.InsertionPoint(end_of(lane.owner)):
             inner = _enter(Bound.constant(width))
@@ -166,6 +169,19 @@ def _accumulate(loop: Loop, partial: Sequence[ir.Value], lanes: int, width: int)
     with ir.InsertionPoint(end):
         for buffer, value in zip(partial, yielded, strict=True):
             _store(value, buffer, lane)
+
+
+def _steps(loop: Loop, lanes: int, width: int) -> tuple[Bound, Bound]:
+    """How many steps all lanes do together, and how many lanes a step has, whose number comes before the operands."""
+    here, all_lanes = ir.AffineDimExpr.get(0), ir.AffineExpr.get_constant(lanes)
+    if loop.extent is not None:
+        groups = loop.extent // width
+        ends = [all_lanes, *([here * -lanes + groups] if groups % lanes else [])]
+        return Bound.constant(-(-groups // lanes)), Bound(ir.AffineMap.get(1, 0, ends), ())
+    (extent,), symbols = loop.upper.map.results, loop.upper.map.n_symbols
+    steps = ir.AffineMap.get(0, symbols, [ir.AffineExpr.get_ceil_div(extent, lanes)])
+    left = ir.AffineMap.get(1, symbols, [all_lanes, here * -lanes + extent])
+    return Bound(steps, loop.upper.operands), Bound(left, loop.upper.operands)
 
 
 def _enter(upper: Bound) -> ir.Value:

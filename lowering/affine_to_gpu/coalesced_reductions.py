@@ -17,6 +17,14 @@ def extent_of_nest(nest: ReductionNest) -> int | None:
     return prod(known) if len(known) == len(extents) else None
 
 
+def likely_extent(nest: ReductionNest) -> int | None:
+    """The iterations of all loops of a nest, or those that a single loop has likely where sizes of run time alone decide on them;
+    None for other nests."""
+    outer = nest.loops[0]
+    is_open = outer.extent is None and len(nest.loops) == 1 and outer.upper.map.n_dims == 0
+    return outer.likely_extent if is_open else extent_of_nest(nest)
+
+
 def is_dense(op: ir.Operation, nest: ReductionNest) -> bool:
     """Whether an access goes element by element through memory, forward or, in a single loop, backward."""
     strides = [stride_along(op, loop.iv) for loop in reversed(nest.loops)]

@@ -10,7 +10,7 @@ from dlc.lowering.affine.ir.accesses import SUBSCRIPTS_AT
 from dlc.lowering.affine.ir.alignment import lane_bytes
 from dlc.lowering.affine.ir.loops import Bound, build_for, normalized
 from dlc.lowering.affine.ir.reductions import ReductionNest
-from dlc.lowering.affine_to_gpu.coalesced_reductions import extent_of_nest, is_dense
+from dlc.lowering.affine_to_gpu.coalesced_reductions import is_dense, likely_extent
 from dlc.lowering.policy import policy
 from dlc.targets.machine import REGISTER_BYTES, GpuMachine
 
@@ -23,7 +23,7 @@ def row_lanes(chain: ReductionNest, neighbours: int, facts: GpuMachine) -> int:
 
     A lane takes `neighbours` at once, so that there are no more lanes than groups of them. The number is a power of two.
     """
-    extent, rows = extent_of_nest(chain) or 0, rows_around(chain.loops[0].op)
+    extent, rows = likely_extent(chain) or 0, rows_around(chain.loops[0].op)
     dense = [op for op in nested_ops(chain.loops[-1].op) if op.name in SUBSCRIPTS_AT and is_dense(op, chain)]
     row_bytes = extent * max(_bytes_of(op) for op in dense)
     lanes = facts.warp_threads

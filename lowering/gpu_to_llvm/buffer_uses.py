@@ -11,7 +11,12 @@ from dlc.analysis.symbols import functions_of, symbol_name
 from dlc.lowering.pass_base import PassFailure
 
 _ARENA_VIEW = "memref.view"
-UNTOUCHED = VIEW_OPS | ALLOCATIONS | {"memref.dim", "memref.dealloc", "gpu.alloc", "gpu.dealloc", "memref.get_global"}
+UNTOUCHED = (
+    VIEW_OPS
+    | ALLOCATIONS
+    | {"memref.dim", "memref.dealloc", "gpu.alloc", "gpu.dealloc", "memref.get_global"}
+    | {"memref.extract_aligned_pointer_as_index"}
+)
 """Ops that neither read nor write nor hand on elements."""
 _CARRIERS = ("scf.", "affine.for", "affine.if", "affine.yield", "affine.parallel", "arith.select")
 
@@ -92,6 +97,8 @@ class BufferUses:
                 continue
             self._join_carried(op)
             touched = [buffer_of(value) for value in touched_operands(op)]
+            if op.name == "func.call":
+                touched += [value for value in op.results if is_memref(value)]
             (self.on_device if self.is_of_device(op) else self.on_host).update(touched)
 
     def is_of_device(self, op: ir.Operation) -> bool:

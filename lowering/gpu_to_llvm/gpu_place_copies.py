@@ -16,6 +16,10 @@ UPLOAD, DOWNLOAD, WITHIN, DELIVER, ARGUMENT = "upload", "download", "within", "d
 """To the GPU, to the host, within the GPU, a result to whoever gets it, and an argument to where it is used, unless it is there."""
 RESULT = "dlc.result"
 """Attribute of a delivery: which result it is."""
+_OF_MEMORY = {
+    *("memref.dealloc", "memref.dim", "memref.extract_aligned_pointer_as_index", "memref.extract_strided_metadata"),
+}
+"""Ops on the memory that a function of the host has returned, which others free."""
 _PRECOMPUTE = "dl.precompute"
 
 
@@ -70,6 +74,7 @@ class _Placement:
         with self.entry.location:
             self._place_arguments()
             self._place_allocations()
+            self._place_results()
             self._copy_in(self.body)
             self._deliver()
 
@@ -102,6 +107,18 @@ class _Placement:
             elif moved or op.results[0] in self.device:
                 self._move_to_device(op)
 
+    def _place_results(self) -> None:
+        """Memory of the GPU for what functions of the host return, where the GPU touches it; the host frees its own."""
+        for op in [op for op in nested_ops(self.entry) if op.name == "func.call" and not self.uses.is_of_device(op)]:
+            for result in [result for result in op.results if result in self.device]:
+                uses = [use for use in result.uses if use.owner.operation.name not in _OF_MEMORY]
+                with _after(result), op.location:
+                    place = _device_buffer(result)
+                    _copy(place, result, UPLOAD)
+                _replace(uses, place)
+                self.device.add(place)
+                self.mirrors[place] = result
+
     def _move_to_device(self, alloc: ir.Operation) -> None:
         old = alloc.results[0]
         with ir.InsertionPoint(alloc), alloc.location:
@@ -126,7 +143,10 @@ class _Placement:
                 valid.clear()
             elif self.uses.is_of_device(op):
                 valid -= self.uses.written(op)
-            elif op.name != "gpu.memcpy" and any(buffer_of(value) in self.device for value in touched_operands(op)):
+            elif op.name == "gpu.memcpy":
+                place, source = op.operands
+                valid |= {place} if place in self.mirrors and self.mirrors[place] == source else set()
+            elif any(buffer_of(value) in self.device for value in touched_operands(op)):
                 self._serve_host(op, valid)
             if op.name not in UNTOUCHED:
                 self.used |= {buffer_of(value) for value in op.operands if is_memref(value)}

@@ -4,6 +4,7 @@
 #include "engine.h"
 #include "checksum.h"
 #include "errors.h"
+#include "gpu/gpu_model.h"
 
 #include <cstdio>
 #include <cstdlib>
@@ -14,9 +15,13 @@ namespace {
 
 constexpr size_t kMemoryAlignment = 16;
 
-void logChoice(const dlc_engine &engine) {
+bool isVerbose() {
   const char *setting = std::getenv("DLC_VERBOSE");
-  if (!setting || !*setting || std::strcmp(setting, "0") == 0)
+  return setting && *setting && std::strcmp(setting, "0") != 0;
+}
+
+void logChoice(const dlc_engine &engine) {
+  if (!isVerbose())
     return;
   const VariantEntry &variant = engine.variant();
   std::string more;
@@ -145,14 +150,31 @@ DlcGpu *dlc_engine::openGpu() {
   std::lock_guard<std::mutex> lock(opening);
   if (gpu)
     return gpu.get();
-  const FilePart &part = kernels().part;
-  std::string image(reinterpret_cast<const char *>(bytes.begin + part.offset), part.size); // the driver reads PTX up to a zero
-  gpu.reset(dlc_gpu_open(image.c_str()));
-  if (!gpu)
-    throw EngineError(static_cast<dlc_status>(lastErrorRecord().kind), "the kernels of " + name + " cannot be loaded: " + dlc_last_error());
+  std::string refusals;
+  while (!openKernels(refusals)) {
+    choice.kernels = choice.otherKernels[0];
+    choice.otherKernels.erase(choice.otherKernels.begin());
+    checkPart(bytes, kernels().part, "kernels are");
+    if (isVerbose())
+      std::fprintf(stderr, "dlc: %s: its kernels as %s for %s, since the driver refuses others: %s\n", name.c_str(), kernels().form.c_str(),
+                   kernels().chip.c_str(), refusals.c_str());
+  }
   uint64_t address = reinterpret_cast<uint64_t>(gpu.get());
   std::memcpy(code.begin() + variant().modelWord, &address, sizeof address);
   return gpu.get();
+}
+
+bool dlc_engine::openKernels(std::string &refusals) {
+  const FilePart &part = kernels().part;
+  std::string image(reinterpret_cast<const char *>(bytes.begin + part.offset), part.size); // the driver reads PTX up to a zero
+  bool isRefused = false;
+  gpu.reset(openModel(image.c_str(), isRefused));
+  if (gpu)
+    return true;
+  refusals += (refusals.empty() ? "as " : "; as ") + kernels().form + ", " + dlc_last_error();
+  if (isRefused && !choice.otherKernels.empty())
+    return false;
+  throw EngineError(static_cast<dlc_status>(lastErrorRecord().kind), "the kernels of " + name + " cannot be loaded: " + refusals);
 }
 
 void dlc_engine::bindWeights() {

@@ -74,6 +74,9 @@ private:
   void load(const dlc_options &options);
   void openWeights(const dlc_options &options);
   void describe();
+  // Gives the driver the kernels in the chosen form. False where it refuses that and there is another; `refusals` tells why, and of
+  // earlier forms, too. EngineError where there is none, or something else is wrong.
+  bool openKernels(std::string &refusals);
 
   std::mutex mutex;
   std::condition_variable isIdle;

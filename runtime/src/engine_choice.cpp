@@ -120,18 +120,24 @@ private:
     return missing.empty() ? "" : "needs " + joined(missing);
   }
 
-  // The first form that the GPU runs; what the last one lacks, if there is none.
+  // The first form that the GPU runs, and the others that it does; what the last one lacks, if there is none.
   std::string chooseKernels(const VariantEntry &variant, VariantChoice &choice) {
     if (!gpu)
       gpu.emplace();
     std::string lack;
+    std::vector<size_t> forms;
     for (size_t form = 0; form < variant.kernelForms.size(); ++form) {
-      lack = gpu->lackOf(variant.kernelForms[form]);
-      choice.kernels = form;
-      if (lack.empty())
-        return "";
+      std::string lacked = gpu->lackOf(variant.kernelForms[form]);
+      if (lacked.empty())
+        forms.push_back(form);
+      else
+        lack = lacked;
     }
-    return lack;
+    if (forms.empty())
+      return lack;
+    choice.kernels = forms[0];
+    choice.otherKernels.assign(forms.begin() + 1, forms.end());
+    return "";
   }
 
   [[noreturn]] void refuse() const {

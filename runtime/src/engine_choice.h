@@ -13,6 +13,8 @@ struct VariantChoice {
   // Numbers of the variant and, where it is for a GPU, of the form of its kernels.
   size_t variant = 0;
   size_t kernels = 0;
+  // Of other forms that the GPU may run, should its driver refuse that one; in their order.
+  std::vector<size_t> otherKernels;
   // Variants for GPUs that cannot run here, with what they lack; empty where there are none.
   std::string passedOver;
 };

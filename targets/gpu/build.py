@@ -15,7 +15,7 @@ from dlc.targets.build_report import BuildReport
 from dlc.targets.code_options import CodeOptions
 from dlc.targets.cpu.emit import emit_unit
 from dlc.targets.gpu.ptx_text import text_without_kernels
-from dlc.targets.machine import gpu_facts_of, set_target, target_facts
+from dlc.targets.machine import TARGET, gpu_facts_of, host_facts, set_target, target_facts
 from dlc.targets.model_code import ModelCode
 from dlc.targets.signature import signature_of
 
@@ -44,8 +44,8 @@ def build(
         kernels = _taken_out(module)
         has_kernels = any(op.operation.name == "gpu.module" for op in kernels.body.operations)
         ptx = target.emit(kernels, target.forms[0], options.opt_level) if has_kernels else text_without_kernels(facts)
-        if options.beside:  # not before: what kernels compute is the same beside all processors
-            set_target(module.operation, target_facts(options.beside))
+        if options.beside or TARGET not in module.operation.attributes:  # not before: kernels are the same beside all processors
+            set_target(module.operation, target_facts(options.beside) if options.beside else host_facts())
         Pipeline([_HOST]).run(module, verify_each=False, instruments=instruments)
     signature = signature_of(module)
     profiled = module.operation.attributes[PROFILED] if options.profile else ()
@@ -56,11 +56,14 @@ def build(
 
 
 def _taken_out(module: ir.Module) -> ir.Module:
-    """A module with copies of the kernels of `module`, and of the functions that say why they have none."""
+    """A module with copies of the kernels of `module`, and declarations of the functions that say why they have none."""
     taken = ir.Module.create(module.operation.location)
     for name, attribute in module.operation.attributes.items():
         taken.operation.attributes[name] = attribute
     for op in [each.operation for each in module.body.operations]:
-        if op.name == "gpu.module" or ON_CPU in op.attributes:
+        if op.name == "gpu.module":
             op.clone(ip=ir.InsertionPoint(taken.body))
+        elif ON_CPU in op.attributes:  # without the body, which may call functions that are not taken
+            attributes = {**dict(op.attributes.items()), "sym_visibility": ir.StringAttr.get("private")}
+            ir.Operation.create("func.func", attributes=attributes, regions=1, ip=ir.InsertionPoint(taken.body), loc=op.location)
     return taken

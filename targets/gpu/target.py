@@ -23,7 +23,7 @@ from dlc.targets.gpu.known_gpus import KNOWN_GPUS, capability_of, known_gpu
 from dlc.targets.gpu.nvdisasm import disassemble
 from dlc.targets.gpu.ptx_text import one_text
 from dlc.targets.gpu.ptxas import assemble, find_ptxas
-from dlc.targets.machine import GpuMachine, Machine, facts_of, gpu_facts_of, host_facts, set_gpu
+from dlc.targets.machine import TARGET, GpuMachine, Machine, facts_of, gpu_facts_of, host_facts, set_gpu
 from dlc.targets.model_code import ModelCode
 from dlc.targets.object_store import ObjectStore
 from dlc.targets.units import UNITS
@@ -112,7 +112,7 @@ class GpuTarget(Target):
         return code.addresses, code
 
     def processor(self, module: ir.Operation, name: str) -> Machine:
-        return facts_of(module)
+        return facts_of(module) if TARGET in module.attributes else host_facts()
 
     def processor_beside(self, name: str) -> str:
         """Beside a GPU by name, what nearly all machines with such a GPU have; beside this machine's GPU, its own processor."""

@@ -1,7 +1,8 @@
 """What code generation knows of a machine. Made from data, so any machine can be described on any other.
 
 Passes ask `facts_of(op)` and `gpu_facts_of(op)`: a module states its CPU in the attribute `dlc.target` and its GPU in `dlc.gpu`.
-Without the first, the machine that compiles is meant, without the second `GpuMachine()`. Lowering sees nothing else of `targets/`.
+Without the first, the machine that compiles is meant (beside a GPU, one processor on all machines, so that kernels are the same),
+without the second `GpuMachine()`. Lowering sees nothing else of `targets/`.
 
 `cpu.py` and `gpu.py` hold the two records, `instructions.py` and `memory.py` their parts, `attributes.py` the text form on
 a module, `lookup.py` the ways to a machine by module and by name. This folder imports `dlc._mlir` and `dlc.errors` alone, and asks

@@ -12,14 +12,20 @@ from dlc.targets.machine.attributes import GPU, TARGET, read, write
 from dlc.targets.machine.cpu import Machine
 from dlc.targets.machine.gpu import GpuMachine
 
+_BESIDE_GPU = "cpu:x86-64-v3"
+"""What stands for the processor while kernels are made; the host's part gets its own afterwards."""
+
 
 def facts_of(op: ir.Operation) -> Machine:
     """The CPU that the module around `op` is for: its attribute `dlc.target`, else this machine.
 
-    `TargetError` when the attribute does not say what it should.
+    A module for a GPU that states no CPU gets one that is the same on all machines, so that its kernels do not depend on the
+    one that compiles. `TargetError` when the attribute does not say what it should.
     """
     module = module_of(op)
-    return read(module.attributes[TARGET], TARGET, Machine) if TARGET in module.attributes else host_facts()
+    if TARGET in module.attributes:
+        return read(module.attributes[TARGET], TARGET, Machine)
+    return _facts_beside_gpu() if GPU in module.attributes else host_facts()
 
 
 def gpu_facts_of(op: ir.Operation) -> GpuMachine:
@@ -39,7 +45,7 @@ def set_target(module: ir.Operation, facts: Machine) -> None:
 
 
 def set_gpu(module: ir.Operation, facts: GpuMachine) -> None:
-    """State in `module` that its kernels are for the GPU `facts`; the rest is for the CPU of `dlc.target`, as in any module."""
+    """State in `module` that its kernels are for the GPU `facts`; the rest is for the CPU of `dlc.target`."""
     write(module, GPU, facts)
 
 
@@ -47,6 +53,11 @@ def set_gpu(module: ir.Operation, facts: GpuMachine) -> None:
 def host_facts() -> Machine:
     """This machine: what the system says of it, and the row that `dlc calibrate` has measured, if there is one."""
     return importlib.import_module("dlc.targets.cpu.host").calibrated_host()
+
+
+@functools.lru_cache(maxsize=1)
+def _facts_beside_gpu() -> Machine:
+    return target_facts(_BESIDE_GPU)
 
 
 def target_facts(target: str) -> Machine:

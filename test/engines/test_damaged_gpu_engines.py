@@ -15,6 +15,7 @@ from test_signatures import write_keys
 
 import dlc
 from dlc.engines.saving import read_manifest
+from dlc.targets.gpu.ptxas import find_ptxas
 
 CUDA_13 = 13000
 """The version of a driver that runs cubins of all assemblers so far."""
@@ -35,6 +36,50 @@ def test_what_the_driver_refuses(gpu: FakeGpu, alone: Path, expected: np.ndarray
         dlc.load(alone)(x)
     gpu.configure()
     np.testing.assert_array_equal(dlc.load(alone)(x)[0], expected)
+
+
+_LOAD = "cuModuleLoadDataEx"
+needs_ptxas = pytest.mark.skipif(find_ptxas() is None, reason="needs NVIDIA's ptxas")
+
+
+@needs_ptxas
+@pytest.mark.parametrize("status", [200, 209, 218])
+def test_a_refused_cubin_is_replaced_by_ptx(
+    gpu: FakeGpu,
+    alone: Path,
+    expected: np.ndarray,
+    status: int,
+    capfd: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The driver has the last word on what runs: a cubin that should, by capability and version, may be none for it."""
+    monkeypatch.setenv("DLC_VERBOSE", "1")
+    gpu.configure(driver=CUDA_13)
+    gpu.fail(_LOAD, status)
+    np.testing.assert_array_equal(dlc.load(alone)(x)[0], expected)
+    said = capfd.readouterr().err
+    assert "its kernels as cubin for sm_90" in said
+    assert "its kernels as ptx for sm_90, since the driver refuses others: as cubin, the GPU cannot load the code" in said
+    assert gpu.calls(_LOAD) == 2
+
+
+@needs_ptxas
+def test_all_forms_are_refused(gpu: FakeGpu, alone: Path) -> None:
+    gpu.configure(driver=CUDA_13)
+    gpu.fail(_LOAD, 209, times=2)
+    refused = "the GPU cannot load the code"
+    with pytest.raises(dlc.TargetError, match=rf"cannot be loaded: as cubin, {refused}: .*; as ptx, {refused}: ") as error:
+        dlc.load(alone)(x)
+    assert "\n" not in str(error.value) and gpu.calls(_LOAD) == 2
+
+
+@needs_ptxas
+def test_other_errors_try_no_other_form(gpu: FakeGpu, alone: Path) -> None:
+    gpu.configure(driver=CUDA_13)
+    gpu.fail(_LOAD, 2)
+    with pytest.raises((dlc.TargetError, dlc.OutOfMemoryError), match="as cubin, the GPU cannot load the code"):
+        dlc.load(alone)(x)
+    assert gpu.calls(_LOAD) == 1
 
 
 def _on_gpu(**changes: object) -> Any:

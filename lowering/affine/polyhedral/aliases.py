@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from dlc._mlir import ir
-from dlc.analysis.buffers import defining_op, is_unaliased, may_alias, overlaps_itself
+from dlc.analysis.buffers import defining_op, is_unaliased, may_alias, overlaps_itself, root_of
 from dlc.lowering.affine.ir.element_relations import Array
 from dlc.lowering.affine.polyhedral.model import ExtractionError
 
@@ -26,6 +26,16 @@ def refuse_aliases(accesses: Sequence[tuple[ir.Operation, Array, bool]]) -> None
             )
 
 
+def refuse_shapes(accesses: Sequence[tuple[ir.Operation, Array, bool]]) -> None:
+    """Raise ExtractionError where memory that is written is touched in two shapes whose elements the model cannot match."""
+    users = {array: op for op, array, _ in reversed(accesses) if array.is_memory}
+    written = dict.fromkeys(array for _, array, writes in accesses if writes and array.is_memory)
+    for one, other in _pairs(list(written), list(users)):
+        if root_of(one.value) == root_of(other.value):
+            reason = "it touches a memref that is written in another shape of sizes that only run time knows"
+            raise ExtractionError(users[other], reason, "make these sizes static")
+
+
 def refuse_overlaps(accesses: Sequence[tuple[ir.Operation, Array, bool]]) -> None:
     """Raise ExtractionError where elements of an array that is written lie in one place, though their subscripts differ."""
     for op, array, writes in accesses:
@@ -40,6 +50,7 @@ def _pairs(written: Sequence[Array], touched: Sequence[Array]) -> Iterator[tuple
 
 
 def _may_share(one: ir.Value, other: ir.Value) -> bool:
+    one, other = root_of(one), root_of(other)
     if is_unaliased(one) or is_unaliased(other) or not may_alias(one, other):
         return False
     return global_name(one) is None or global_name(other) is None or global_name(one) == global_name(other)

@@ -15,22 +15,26 @@ import islpy as isl
 from dlc._mlir import ir
 from dlc.lowering.affine.ir.accesses import is_memory_op
 from dlc.lowering.affine.ir.element_relations import ElementRelation
-from dlc.lowering.affine.polyhedral.aliases import refuse_aliases, refuse_overlaps
+from dlc.lowering.affine.polyhedral.aliases import refuse_aliases, refuse_overlaps, refuse_shapes
 from dlc.lowering.affine.polyhedral.index_texts import IndexTexts
 from dlc.lowering.affine.polyhedral.model import ExtractionError, Scop, Statement
 from dlc.lowering.affine.polyhedral.outside import OutsideValues, active_ops, is_inside, is_supported
 from dlc.lowering.affine.polyhedral.walk import Found, Note, Walk, WalkPosition
 
 
-def extract(function: ir.Operation, *, assume_no_alias: bool = False, allow_gathers: bool = False) -> Scop:
+def extract(
+    function: ir.Operation, *, assume_no_alias: bool = False, allow_gathers: bool = False, allow_reshapes: bool = False
+) -> Scop:
     """The model of the body of `function`, a `func.func` of one block.
 
     The scop's items are the ops from the first loop or store to the last. With `assume_no_alias`, distinct
     memrefs are taken to share no memory; without, arguments that are not marked `llvm.noalias` are refused where one is written.
     With `allow_gathers`, a `memref.load` at a subscript that data decides reads all elements along that axis, by its relation;
-    without, it is refused. Raises ExtractionError.
+    without, it is refused. With `allow_reshapes`, a memref whose axes are joined or divided at sizes that run time knows is an
+    array of that shape, and refused only where it is written and touched in another shape, too. Raises ExtractionError.
     """
-    return extract_items(active_ops(_body(function)), assume_no_alias=assume_no_alias, allow_gathers=allow_gathers)
+    items = active_ops(_body(function))
+    return extract_items(items, assume_no_alias=assume_no_alias, allow_gathers=allow_gathers, allow_reshapes=allow_reshapes)
 
 
 def extract_all(
@@ -65,15 +69,22 @@ def items_of(function: ir.Operation) -> list[list[ir.Operation]]:
     return [items for part in parts if (items := active_ops(part))]
 
 
-def extract_items(items: Sequence[ir.Operation], *, assume_no_alias: bool = False, allow_gathers: bool = False) -> Scop:
+def extract_items(
+    items: Sequence[ir.Operation],
+    *,
+    assume_no_alias: bool = False,
+    allow_gathers: bool = False,
+    allow_reshapes: bool = False,
+) -> Scop:
     """The model of consecutive ops of one block. Raises ExtractionError."""
     if not items:
         return Scop((), (), (), {}, isl.Set("{ : }"))
     outside = OutsideValues(items)
-    walk = Walk(outside, IndexTexts(outside.has), allow_gathers)
+    walk = Walk(outside, IndexTexts(outside.has), allow_gathers, allow_reshapes)
     walk.visit(items, WalkPosition())
     accesses = [(note.access.op, note.array, note.access.writes) for found in walk.found for note in found.notes]
     refuse_overlaps(accesses)
+    refuse_shapes(accesses)
     if not assume_no_alias:
         refuse_aliases(accesses)
     names, facts = walk.texts.parameters, walk.texts.facts

@@ -14,15 +14,22 @@ _SAME_SUBSCRIPTS = ("memref.cast", "memref.memory_space_cast")
 
 
 def at_root(
-    memref: ir.Value, subscripts: Sequence[str], loops: Sequence[LoopVariable], texts: IndexTexts, user: ir.Operation
+    memref: ir.Value,
+    subscripts: Sequence[str],
+    loops: Sequence[LoopVariable],
+    texts: IndexTexts,
+    user: ir.Operation,
+    *,
+    keeps_reshapes: bool = False,
 ) -> tuple[ir.Value, list[str]]:
     """The root of `memref` (see `root_of`) and the subscripts there of its element at `subscripts`.
 
-    Raises ExtractionError at `user` where they are not affine.
+    Raises ExtractionError at `user` where they are not affine. With `keeps_reshapes`, the last view through which they are stands
+    for the root: axes that are joined or divided at sizes which only run time knows have no subscripts in each other's terms.
     """
     found = list(subscripts)
     op = defining_op(memref)
-    while op is not None and op.name in VIEW_OPS:
+    while op is not None and op.name in VIEW_OPS and not (keeps_reshapes and _is_open_reshape(op)):
         found = _through(op, found, loops, texts, user)
         memref = op.operands[0]
         op = defining_op(memref)
@@ -83,6 +90,8 @@ def _mixed(op: ir.Operation, name: str, loops: Sequence[LoopVariable], texts: In
 def _of_collapsed(op: ir.Operation, subscripts: list[str], user: ir.Operation) -> list[str]:
     """The position in each group of axes, divided up among them."""
     shape = ir.MemRefType(op.operands[0].type).shape
+    if not subscripts:  # the only element
+        return ["0"] * len(shape)
     found: list[str] = []
     for group, position in zip(_groups(op), subscripts, strict=True):
         inner = 1
@@ -107,6 +116,15 @@ def _of_expanded(op: ir.Operation, subscripts: list[str], user: ir.Operation) ->
             inner *= 1 if axis == group[0] else _static(shape[axis], user)
         found.append(f"({' + '.join(reversed(terms))})")
     return found
+
+
+def _is_open_reshape(op: ir.Operation) -> bool:
+    """Whether subscripts on one side of a reshape take products of sizes, or quotients by sizes, that run time knows."""
+    if op.name not in ("memref.collapse_shape", "memref.expand_shape"):
+        return False
+    shape = ir.MemRefType(op.operands[0].type if op.name == "memref.collapse_shape" else op.results[0].type).shape
+    inner = [axis for group in _groups(op) for axis in group[1:] if any(shape[other] != 1 for other in group if other < axis)]
+    return any(shape[axis] == ir.ShapedType.get_dynamic_size() for axis in inner)
 
 
 def _groups(op: ir.Operation) -> list[list[int]]:

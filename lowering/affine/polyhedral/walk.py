@@ -70,6 +70,8 @@ class Walk:
     texts: IndexTexts
     allow_gathers: bool = False
     """Whether loads may have subscripts that data decides."""
+    allow_reshapes: bool = False
+    """Whether a memref that is reshaped at sizes of run time may be an array of its own."""
     found: list[Found] = field(default_factory=list)
     arrays: dict[Hashable, Array] = field(default_factory=dict)
     """By the root memref, the name of a global, or the value; the values of one `iter_args` are one array."""
@@ -174,7 +176,8 @@ class Walk:
         for axis, is_clipped in zip(lanes.axes, lanes.is_clipped, strict=True):
             if is_clipped:
                 limits.append(f"0 <= {subscripts[axis]} < {self._size(op, axis, frame)}")
-        root, subscripts = at_root(access.memref, subscripts, frame.loops, self.texts, op)
+        keeps = self.allow_reshapes
+        root, subscripts = at_root(access.memref, subscripts, frame.loops, self.texts, op, keeps_reshapes=keeps)
         array = self._memory(root, op)
         subscripts = [loop.name for loop in array.loops] + subscripts
         return Note(access, array, position, tuple(subscripts), lanes.sizes, tuple(limits))

@@ -56,6 +56,7 @@ UNIT_INTERVAL = "dlc.unit_interval"
 """Attribute of a `math.log1p` whose argument lies within [0, 1], as that of softplus; it may be lost, too."""
 REDUCED_ANGLES = ("math.sin", "math.cos", "math.sincos", "math.tan")
 NARROW = ("f16", "bf16")
+_GPU_MODULE = "gpu.module"
 _MOST_LANES = 1 << 32
 """Of a vector, which an expansion makes one of rank 1."""
 
@@ -68,7 +69,8 @@ class MathExpandFunctions(Pass):
     NaN, signed zeros, subnormals and huge angles included; f16 and bf16 compute in f32. Tensors and other element types
     stay as they are. A `math.exp` marked `dlc.nonpositive` is within 5 ulp, and 0 where the result would be subnormal; a
     `math.log1p` marked `dlc.unit_interval` is right between 0 and 1. In f32 1 + exp(x) is one function, of a sigmoid for one.
-    Where the target has AVX-512, vectors of 512 bits are scaled by powers of two in one instruction.
+    Where the target has AVX-512, vectors of 512 bits are scaled by powers of two in one instruction; kernels of a GPU
+    (`gpu.module`) are the same beside all processors.
 
     before: %y = math.exp2 %x : vector<16xf32>
     after:  %n = math.fma %x, %one, %magic : vector<16xf32>     // round(x) in the low bits
@@ -110,7 +112,8 @@ class _Rewriter:
         function, module = _enclosing(op)
         point = ir.InsertionPoint(op)
         working = "f32" if kind in NARROW else kind
-        emitter = Emitter(self.types, self._pool(function), point, op.location, shape, FORMATS[working], self.features)
+        features = frozenset[str]() if module.name == _GPU_MODULE else self.features
+        emitter = Emitter(self.types, self._pool(function), point, op.location, shape, FORMATS[working], features)
         if op.name == "math.exp" and kind == "f32" and (total := _sum_with_one(op)) is not None:
             self._expand_sum(op, total, emitter)
             return

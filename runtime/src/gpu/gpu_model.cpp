@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <iterator>
 #include <memory>
 
 namespace {
@@ -33,13 +34,18 @@ private:
   const CudaDriver &driver;
 };
 
-bool loadModule(const CudaDriver &driver, const void *image, CUmod_st **module) {
+// What the driver says of code that is none for it, while other code may be: CUDA_ERROR_INVALID_IMAGE, NO_BINARY_FOR_GPU, INVALID_PTX,
+// JIT_COMPILER_NOT_FOUND, UNSUPPORTED_PTX_VERSION, JIT_COMPILATION_DISABLED and INVALID_SOURCE.
+constexpr CuStatus kRefusals[] = {200, 209, 218, 221, 222, 223, 300};
+
+bool loadModule(const CudaDriver &driver, const void *image, CUmod_st **module, bool &isRefused) {
   char log[kLogBytes] = "";
   int options[] = {kErrorLog, kErrorLogBytes};
   void *values[] = {log, reinterpret_cast<void *>(kLogBytes)};
   CuStatus status = driver.moduleLoad(module, image, 2, options, values);
   if (driver.succeeds(status, "load the code"))
     return true;
+  isRefused = std::find(std::begin(kRefusals), std::end(kRefusals), status) != std::end(kRefusals);
   std::replace(log, log + kLogBytes, '\n', ' ');
   size_t used = std::strlen(lastErrorRecord().message);
   if (log[0])
@@ -49,14 +55,14 @@ bool loadModule(const CudaDriver &driver, const void *image, CUmod_st **module) 
 
 } // namespace
 
-bool DlcGpu::open(const void *image) {
+bool DlcGpu::open(const void *image, bool &isRefused) {
   driver = findDriver();
   if (!driver || !driver->succeeds(driver->deviceGet(&device, 0), "be opened"))
     return false;
   if (!driver->succeeds(driver->primaryContextRetain(&context, device), "be opened"))
     return false;
   Current current(*driver, context);
-  return current.isSet && loadModule(*driver, image, &module) &&
+  return current.isSet && loadModule(*driver, image, &module, isRefused) &&
          driver->succeeds(driver->streamCreate(&stream, kNonBlocking), "make a stream");
 }
 
@@ -141,8 +147,13 @@ GpuPlacement &gpuPlacement() {
 }
 
 DlcGpu *dlc_gpu_open(const void *image) {
+  bool isRefused = false;
+  return openModel(image, isRefused);
+}
+
+DlcGpu *openModel(const void *image, bool &isRefused) {
   auto gpu = std::make_unique<DlcGpu>();
-  if (gpu->open(image))
+  if (gpu->open(image, isRefused))
     return gpu.release();
   ErrorRecord error = lastErrorRecord(); // closing may fail, too
   gpu->close();

@@ -43,8 +43,8 @@ struct DlcGpu {
   std::unordered_map<const void *, Weight> weights;
   uint64_t weightBytes = 0;
 
-  // Loads code; false with lastErrorRecord().
-  bool open(const void *image);
+  // Loads code; false with lastErrorRecord(). `isRefused` is set where the driver takes no code of this form.
+  bool open(const void *image, bool &isRefused);
   void close();
   bool bind(const void *host, uint64_t bytes);
   void unbind(const void *host);
@@ -52,6 +52,9 @@ struct DlcGpu {
   // Waits for all that was asked of the GPU.
   bool synchronize();
 };
+
+// As dlc_gpu_open, and sets `isRefused` where the driver takes no code of this form, while it may take another.
+DlcGpu *openModel(const void *image, bool &isRefused);
 
 // Where arrays of the next call of this thread lie, if not with the host: inputs on the GPU, and memory there for results (0: none,
 // kTakePlace: the call takes it).

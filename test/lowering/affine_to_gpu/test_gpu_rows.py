@@ -80,6 +80,20 @@ def test_many_rows(columns: int, threads: tuple[int, ...]) -> None:
     assert [size for _, _, size in run.launches] == [threads]
 
 
+@pytest.mark.parametrize("rows", [1, 5])
+@pytest.mark.parametrize("columns", [0, 1, 31, 32, 33, 200])
+def test_rows_of_open_length(rows: int, columns: int) -> None:
+    """One kernel for all lengths: the threads of a warp share a row, and those behind its end do nothing."""
+    text = SOFTMAX_ROWS.format(m="?", n="?", rows="%m").replace("0 to ?", "0 to %n").replace("%m: index)", "%m: index, %n: index)")
+    run = _compiled(text)
+    given = np.random.default_rng(columns).standard_normal((rows, columns)).astype(np.float32)
+    found = np.full_like(given, np.nan)
+    run.run("f", given, found, rows, columns)
+    expected = np.exp(given - given.max(1, keepdims=True, initial=-np.inf))
+    np.testing.assert_allclose(found, expected / expected.sum(1, keepdims=True), rtol=2e-5)
+    assert [size for _, _, size in run.launches] == [(32, 8, 1)]
+
+
 def test_blocks_that_take_several_rows() -> None:
     """A grid with fewer blocks than rows: what warps exchange is not overwritten before all have read it."""
     run = _compiled(SOFTMAX_ROWS.format(m="?", n=256, rows="%m"), most_blocks_y=2, multiprocessors=100)
