@@ -85,6 +85,7 @@ SCALAR_OPS: Mapping[str, Callable[[ir.Operation, Sequence[Any]], Any]] = {
     "arith.subi": lambda op, given: given[0] - given[1],
     "arith.andi": lambda op, given: given[0] & given[1],
     "arith.maxsi": lambda op, given: max(given),
+    "arith.minsi": lambda op, given: min(given),
     "arith.cmpi": _compare,
     "tensor.extract": lambda op, given: given[0][tuple(given[1:])].item(),
     "tensor.from_elements": _from_elements,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from dlc._mlir import ir
 from dlc.analysis.buffers import ALLOCATIONS, VIEW_OPS, ancestor_in, defining_op, is_linalg, is_memref, nested_ops
-from dlc.analysis.carried_buffers import LOOPS, carried_buffers, is_understood, reach_of
+from dlc.analysis.carried_buffers import LOOPS, carried_buffers, end_of, is_understood, moved_by, reach_of
 from dlc.lowering.native import run_native
 from dlc.lowering.pass_base import Pass, PassFailure
 
@@ -76,6 +76,8 @@ def _free_after_last_use(op: ir.Operation) -> None:
             positions = {inner: position for position, inner in enumerate(ops)}
             for value in _taken_over(op, block):
                 _free(value, block, ops, positions, 0)
+            for value in _left_behind(op, block):
+                _free_here(value, block, ops, positions, 0)
             for inner in ops:
                 if inner.name != "memref.alloc":
                     _free_after_last_use(inner)
@@ -100,12 +102,35 @@ def _taken_over(op: ir.Operation, block: ir.Block) -> list[ir.Value]:
     return [name for carried in owned for name in carried.arguments if name.owner == block]
 
 
+def _left_behind(op: ir.Operation, block: ir.Block) -> list[ir.Value]:
+    """The buffers that another block of the branch `op` moves to the next step, and that end in this one."""
+    if op.name != "scf.if":
+        return []
+    given = list(end_of(block).operands)
+    return [value for value in moved_by(op) if value not in given]
+
+
 def _free(value: ir.Value, block: ir.Block, ops: Sequence[ir.Operation], positions: Mapping[ir.Operation, int], first: int) -> None:
     """Free the buffer after the last op of its block that uses it, itself or inside; not if the block hands it on."""
     reach = reach_of(value)
-    if reach.is_given_away or any(user.name == "func.return" for user in reach.users):
-        return
-    last = max((positions[ancestor_in(user, block)] for user in reach.users), default=first)
+    if not reach.is_given_away and not any(user.name == "func.return" for user in reach.users):
+        _free_here(value, block, ops, positions, first)
+
+
+def _free_here(
+    value: ir.Value, block: ir.Block, ops: Sequence[ir.Operation], positions: Mapping[ir.Operation, int], first: int
+) -> None:
+    """Free the buffer after the last op of `block` that uses it, itself or inside."""
+    users = [user for user in reach_of(value).users if _is_inside(user, block)]
+    last = max((positions[ancestor_in(user, block)] for user in users), default=first)
     op = defining_op(value)
     with (op or ops[last]).location, ir.InsertionPoint(ops[min(last + 1, len(ops) - 1)]):
         ir.Operation.create("memref.dealloc", operands=[value])
+
+
+def _is_inside(op: ir.Operation, block: ir.Block) -> bool:
+    """Whether `op` is in a block, or in a region of an op there."""
+    around = op
+    while around.block != block and around.parent is not None and around.parent.operation.name != "func.func":
+        around = around.parent.operation
+    return bool(around.block == block)
