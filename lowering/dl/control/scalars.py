@@ -53,6 +53,12 @@ def known_scalar(value: ir.Value) -> int | None:
     return None
 
 
+def is_less(op: ir.Operation) -> bool:
+    """Whether an op compares two signed numbers, and holds where the first is less."""
+    predicate = ir.IntegerAttr(op.attributes["predicate"]).value if op.name == "arith.cmpi" else len(_SIGNED_COMPARISONS)
+    return predicate < len(_SIGNED_COMPARISONS) and _SIGNED_COMPARISONS[predicate] is operator.lt
+
+
 def _is_bool(kind: ir.Type) -> bool:
     return isinstance(kind, ir.IntegerType) and kind.width == 1
 
