@@ -5,6 +5,7 @@ from __future__ import annotations
 from dlc._mlir import ir
 from dlc.analysis.buffers import defining_op, nested_ops
 from dlc.analysis.symbolic_shapes import SymbolicShapes
+from dlc.dialects.dl.control import slice_axes, slice_sizes
 from dlc.dialects.dl.types import Dim, type_of_value
 from dlc.lowering.dl_to_linalg.building.builder import Builder
 
@@ -19,28 +20,14 @@ def require_slice_sizes(function: ir.Operation, shapes: SymbolicShapes) -> None:
 def _require_sizes(op: ir.Operation, shapes: SymbolicShapes) -> None:
     part = op.operands[0]
     kind = type_of_value(part)
-    axes = _axes(op, kind.rank)
-    counts = list(op.attributes["operandSegmentSizes"])
-    given = iter(list(op.operands)[sum(counts[:3]) : sum(counts[:4])])
+    axes = slice_axes(op, kind.rank)
     b = Builder(ir.InsertionPoint(op), op.location, op_name=op.name)
-    for at, size in enumerate(ir.DenseI64ArrayAttr(op.attributes["static_sizes"])):
-        if size != ir.ShapedType.get_dynamic_size():
+    for at, size in enumerate(slice_sizes(op)):
+        if isinstance(size, int):
             continue
-        value, axis = next(given), axes.index(at)
-        if _symbol(value, shapes) != shapes.type_of(part).shape[axis]:
-            b.require_equal((f"dim {axis} of what is written", b.dim(part, axis)), (f"dim {at} of its slice", value))
-
-
-def _axes(op: ir.Operation, rank: int) -> list[int]:
-    """The axes of the slice that the written tensor has; others are of size 1."""
-    sizes = list(ir.DenseI64ArrayAttr(op.attributes["static_sizes"]))
-    spare, kept = len(sizes) - rank, []
-    for axis, size in enumerate(sizes):
-        if size == 1 and spare:
-            spare -= 1
-        else:
-            kept.append(axis)
-    return kept
+        axis = axes.index(at)
+        if _symbol(size, shapes) != shapes.type_of(part).shape[axis]:
+            b.require_equal((f"dim {axis} of what is written", b.dim(part, axis)), (f"dim {at} of its slice", size))
 
 
 def _symbol(size: ir.Value, shapes: SymbolicShapes) -> Dim:
