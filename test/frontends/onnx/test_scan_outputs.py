@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 import onnx
@@ -174,3 +175,14 @@ def test_memory_limit() -> None:
     with pytest.raises(dlc.OutOfMemoryError, match="raise memory_limit"):
         compiled(feeds)
     assert compiled(feeds | {"last": np.array(9)})[1].shape[0] == 10
+
+
+def test_memory_stays_flat() -> None:
+    """Room that was grown out of, and what is cut of the last one, is freed in each call."""
+    compiled, rows = _long_loop(), np.zeros((1, 256), np.float32)
+    calls = [{"most": np.array(0), "last": np.array(steps), "x0": rows} for steps in range(0, 100, 3)]
+    for _ in range(3):
+        before = int(Path("/proc/self/statm").read_text().split()[1]) * 4096
+        for feeds in calls * 20:
+            compiled(feeds)
+    assert int(Path("/proc/self/statm").read_text().split()[1]) * 4096 - before < 4 << 20
