@@ -30,7 +30,7 @@ def _model(text: str) -> onnx.ModelProto:
 
 
 _NESTED = """over{k} = Mod (i, four)  rest{k} = Add (over{k}, {least})
-  unused{k}, rows{k} = Loop (rest{k}, , half) <body = d{k} (int64 j, bool go{k}, float f{k}) =>
+  unused{k}, rows{k} = Loop (rest{k}, yes, half) <body = d{k} (int64 j, bool go{k}, float f{k}) =>
     (bool more{k}, float g{k}, float[{shape}] own{k}) {{
       more{k} = Less (j, one)  g{k} = Identity (f{k})  own{k} = Mul (x{k}, f{k})
   }}>
@@ -38,8 +38,9 @@ _NESTED = """over{k} = Mod (i, four)  rest{k} = Add (over{k}, {least})
 """
 
 _OUTER = """g (int64 most, int64 last, {inputs}) => (float y, {outputs})
-  <int64 thirty = {{30}}, int64 zero = {{0}}, int64 one = {{1}}, int64 four = {{4}}, int64[1] axis = {{0}}, float half = {{0.5}}> {{
-    y, {names} = Loop ({bound}, , half) <body = b (int64 i, bool go, float a) => (bool more, float next, {kept}) {{
+  <bool yes = {{1}}, int64 thirty = {{30}}, int64 zero = {{0}}, int64 one = {{1}}, int64 four = {{4}},
+  int64[1] axis = {{0}}, float half = {{0.5}}> {{
+    y, {names} = Loop ({bound}, yes, half) <body = b (int64 i, bool go, float a) => (bool more, float next, {kept}) {{
       number = Cast <to = 1> (i)  next = Add (a, number)  more = Less (i, last)
       {steps}
     }}>
