@@ -1,7 +1,8 @@
 """Buffers that branches and loops hand on: where a buffer is reached under another name, and who frees it.
 
 A value that a loop carries, or that a branch gives, is one of two kinds. A *lent* one is memory of the surrounding block at every
-step: the loop hands on what it was given. An *owned* one is fresh memory of each step: whoever takes it frees it.
+step: the loop hands on what it was given. An *owned* one is fresh memory of each step: whoever takes it frees it. A branch in a
+step may *move* an owned one: give what the step was handed as it is, where its other side gives fresh memory.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from dlc._mlir import ir
-from dlc.analysis.buffers import VIEW_OPS, defining_op, is_memref, root_of
+from dlc.analysis.buffers import VIEW_OPS, ancestor_in, defining_op, is_memref, root_of
 
 LOOPS = frozenset({"scf.for", "scf.while"})
 _FOR_BOUNDS = 3
@@ -74,6 +75,38 @@ def is_fresh(value: ir.Value, block: ir.Block) -> bool:
     return op.name == "memref.alloc" or op.name == "scf.if" or (op.name in LOOPS and _gives_owned(op, root_of(value)))
 
 
+def is_moved(value: ir.Value, branch: ir.Operation, number: int) -> bool:
+    """Whether an end of `branch` gives, as its result `number`, what a step of the loop around it was handed, and nobody else has.
+
+    The step hands that result on. Such a value changes its owner and stays where it is; another end of the branch frees it.
+    """
+    loop = branch.parent.operation
+    if loop.name not in LOOPS or ir.MemRefType(branch.results[number].type).has_static_shape:
+        return False
+    found = [carried for carried in carried_buffers(loop) if carried.body is not None and carried.body == value]
+    if not found or value.type != branch.results[number].type or found[0].handed_on != branch.results[number]:
+        return False
+    users = [ancestor_in(user, branch.block) for user in _users_of(value)]
+    return all(user == branch or user.is_before_in_block(branch) for user in users)
+
+
+def moved_by(branch: ir.Operation) -> list[ir.Value]:
+    """The values that an end of `branch` gives as they are, from a step's owner to the next one's."""
+    ends = [end_of(region.blocks[0]) for region in branch.regions if len(region.blocks)]
+    given = [(value, number) for end in ends for number, value in enumerate(end.operands) if is_memref(value)]
+    return list(dict.fromkeys(value for value, number in given if is_moved(value, branch, number)))
+
+
+def _users_of(value: ir.Value) -> Iterator[ir.Operation]:
+    """The ops that use a buffer or a view of it, views too."""
+    for use in value.uses:
+        user = use.owner.operation
+        yield user
+        if user.name in VIEW_OPS:
+            for result in user.results:
+                yield from _users_of(result)
+
+
 def _gives_owned(loop: ir.Operation, result: ir.Value) -> bool:
     return any(carried.is_owned for carried in carried_buffers(loop) if result in carried.results)
 
@@ -102,7 +135,8 @@ def is_understood(op: ir.Operation) -> bool:
     """Whether each buffer that `op`, a branch or loop, hands on is lent or owned, and owned ones have one taker."""
     if op.name == "scf.if":
         ends = [end_of(region.blocks[0]) for region in op.regions if len(region.blocks)]
-        return all(is_fresh(value, end.block) for end in ends for value in end.operands if is_memref(value))
+        moved = moved_by(op)
+        return all(value in moved or is_fresh(value, end.block) for end in ends for value in end.operands if is_memref(value))
     if op.name not in LOOPS:
         return not any(is_memref(result) for result in op.results)
     found = carried_buffers(op)

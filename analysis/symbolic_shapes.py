@@ -226,6 +226,8 @@ class SymbolicShapes:
             return self._call_results(operation)
         if operation.name == "tensor.cast":
             return [kind for value in operation.operands if (kind := self._types.get(value)) is not None]
+        if operation.name == "tensor.insert_slice":
+            return [self._types[operation.operands[1]]]
         found = op_class(operation.name) if operation.name.startswith("dl.") else None
         if found is None or operation.regions:
             return ()

@@ -46,6 +46,7 @@ PIPELINES: Mapping[str, NamedPipeline] = {
                     "dl-canonicalize",
                     "dl-fold-constants",
                     "dl-fold-branches",
+                    "dl-count-loops",
                     "dl-unroll-loops",
                     "cse",
                     "dl-hoist-invariants",

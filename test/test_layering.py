@@ -41,8 +41,8 @@ ALLOWED = {
 }
 SCANNED = [*ALLOWED, "bench", "examples", "test"]
 DL: dict[str, set[str]] = {
-    "simplify": set(),
     "control": set(),
+    "simplify": {"control"},
     "decompose": set(),
     "recompose": {"decompose"},
     "weights": {"affine", "dl_to_linalg"},

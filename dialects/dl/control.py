@@ -73,6 +73,26 @@ def _insert_slice(op: ir.Operation, given: Sequence[Any]) -> np.ndarray:
     return result
 
 
+def slice_axes(op: ir.Operation, rank: int) -> list[int]:
+    """The axes of a `tensor.insert_slice` that what it writes, of rank `rank`, has; the others are of size 1."""
+    sizes = list(ir.DenseI64ArrayAttr(op.attributes["static_sizes"]))
+    spare, kept = len(sizes) - rank, []
+    for axis, size in enumerate(sizes):
+        if size == 1 and spare:
+            spare -= 1
+        else:
+            kept.append(axis)
+    return kept
+
+
+def slice_sizes(op: ir.Operation) -> list[ir.Value | int]:
+    """The sizes of the slice that a `tensor.insert_slice` writes: numbers, or indices."""
+    counts = list(op.attributes["operandSegmentSizes"])
+    given = iter(list(op.operands)[sum(counts[:3]) : sum(counts[:4])])
+    unknown = ir.ShapedType.get_dynamic_size()
+    return [next(given) if size == unknown else size for size in ir.DenseI64ArrayAttr(op.attributes["static_sizes"])]
+
+
 def _compare(op: ir.Operation, given: Sequence[Any]) -> bool:
     predicates = (operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge)
     return bool(predicates[ir.IntegerAttr(op.attributes["predicate"]).value](*given))
@@ -85,6 +105,7 @@ SCALAR_OPS: Mapping[str, Callable[[ir.Operation, Sequence[Any]], Any]] = {
     "arith.subi": lambda op, given: given[0] - given[1],
     "arith.andi": lambda op, given: given[0] & given[1],
     "arith.maxsi": lambda op, given: max(given),
+    "arith.minsi": lambda op, given: min(given),
     "arith.cmpi": _compare,
     "tensor.extract": lambda op, given: given[0][tuple(given[1:])].item(),
     "tensor.from_elements": _from_elements,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from dlc._mlir import ir
@@ -11,6 +11,9 @@ from dlc.dialects.dl.types import NUMPY_DTYPES, TensorType, mlir_type, type_of_v
 
 _MOST_ROOM = 1 << 24
 """Bytes that are taken for steps which may not come: they cost no time, but count as memory of the call."""
+
+_FIRST_ROWS = 16
+"""Rows of the first room of a loop of which nobody knows how many steps it has."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +64,7 @@ class Slices(Stack):
         sizes = list(self._sizes)
         if not isinstance(self.known, int):
             sizes.insert(sum(at < self.axis for at in dynamic), self.steps)
-        return ir.Operation.create("tensor.empty", results=[mlir_type(self.kind)], operands=sizes).result
+        return _empty(self.kind, sizes)
 
     @property
     def axis(self) -> int:
@@ -76,19 +79,11 @@ class Slices(Stack):
     def add(self, number: ir.Value, before: ir.Value) -> ir.Value:
         if self.placement.is_reversed:
             number = arith("subi", arith("subi", self.steps, constant(1)), number)
-        unknown = ir.ShapedType.get_dynamic_size()
-        sizes = [dim if isinstance(dim, int) else unknown for dim in type_of_value(self.value).shape]
+        given = iter(self._sizes)
+        sizes: list[ir.Value | int] = [dim if isinstance(dim, int) else next(given) for dim in type_of_value(self.value).shape]
         sizes.insert(self.axis, 1)
-        dynamic = ir.ShapedType.get_dynamic_stride_or_offset()
-        offsets = [dynamic if at == self.axis else 0 for at in range(len(sizes))]
-        attributes = {
-            "operandSegmentSizes": ir.DenseI32ArrayAttr.get([1, 1, 1, len(self._sizes), 0]),
-            "static_offsets": ir.DenseI64ArrayAttr.get(offsets),
-            "static_sizes": ir.DenseI64ArrayAttr.get(sizes),
-            "static_strides": ir.DenseI64ArrayAttr.get([1] * len(sizes)),
-        }
-        operands = [self.value, before, number, *self._sizes]
-        return ir.Operation.create("tensor.insert_slice", results=[before.type], operands=operands, attributes=attributes).result
+        offsets = [number if at == self.axis else 0 for at in range(len(sizes))]
+        return _inserted(self.value, before, offsets, sizes)
 
 
 class Bounded(Slices):
@@ -105,44 +100,93 @@ def stack_of(value: ir.Value, placement: Placement, steps: ir.Value | int | None
     if is_counted and (kind.is_static or placement.like is not None):
         return Slices(value, placement, steps, count)
     if not isinstance(steps, int) or not kind.is_static or placement.is_reversed:
-        return Grown(value, placement, None, count)
+        return Grown(value, placement, steps if is_counted else None, count)
     room = max(steps, 0) * (kind.num_elements or 0) * NUMPY_DTYPES[kind.dtype].itemsize
     return Bounded(value, placement, steps, count) if room <= _MOST_ROOM else Grown(value, placement, None, count)
 
 
 class Grown(Stack):
-    """Of a number of steps, or of sizes, that only the loop shows: each is put at the end of those before."""
+    """Of a number of steps, or of sizes, that only the loop shows: slices of room, which is made twice as large where it is full.
+
+    In a counted loop the first step, which shows the sizes, makes room for all (`known` is their number).
+    """
 
     @property
     def kind(self) -> TensorType:
         return type_of_value(self.value).with_shape([None, *type_of_value(self.value).shape])
 
     def begin(self) -> ir.Value:
-        sizes = [constant(0) for dim in self.kind.shape if dim is None]
-        return ir.Operation.create("tensor.empty", results=[mlir_type(self.kind)], operands=sizes).result
+        return _empty(self.kind, [constant(0) for dim in self.kind.shape if dim is None])
 
     def add(self, number: ir.Value, before: ir.Value) -> ir.Value:
-        row = dl.unsqueeze(self.value, axes=[0])
-        if type_of_value(self.value).is_static:
-            return self._joined(before, row)
-        op = ir.Operation.create(
-            "scf.if", results=[mlir_type(self.kind)], operands=[compared("eq", number, constant(0))], regions=2
-        )
-        with ir.InsertionPoint(op.regions[0].blocks.append()):
-            ir.Operation.create("scf.yield", operands=[relaxed(row, self.kind)])
-        with ir.InsertionPoint(op.regions[1].blocks.append()):
-            ir.Operation.create("scf.yield", operands=[self._joined(before, row)])
-        return op.results[0]
+        is_full = compared("eq", number, index_of(size_along(before, 0)))
+        room = _chosen(self.kind, is_full, lambda: self._enlarged(number, before), lambda: before)
+        place = arith("subi", arith("subi", self.steps, constant(1)), number) if self.placement.is_reversed else number
+        sizes = _sizes_of(room, 1)
+        return _inserted(self.value, room, [place, *[0] * len(sizes)], [1, *sizes])
 
-    def _joined(self, before: ir.Value, row: ir.Value) -> ir.Value:
-        parts = (row, before) if self.placement.is_reversed else (before, row)
-        return relaxed(dl.concat(*parts, axis=0), self.kind)
+    def _enlarged(self, number: ir.Value, before: ir.Value) -> ir.Value:
+        """Room of more rows, with those of `before`, all of which are in use."""
+        if self.known is not None:
+            return self._room(self.steps, _sizes_of(self.value))
+
+        def first() -> ir.Value:
+            return self._room(arith("minsi", constant(_FIRST_ROWS), self.steps), _sizes_of(self.value))
+
+        def further() -> ir.Value:
+            twice = arith("maxsi", arith("addi", number, number), constant(_FIRST_ROWS))
+            sizes = _sizes_of(before, 1)
+            room = self._room(arith("minsi", twice, self.steps), sizes)
+            return _inserted(before, room, [0] * self.kind.rank, [number, *sizes])
+
+        if type_of_value(self.value).is_static:
+            return further()
+        return _chosen(self.kind, compared("eq", number, constant(0)), first, further)
+
+    def _room(self, rows: ir.Value, sizes: Sequence[ir.Value | int]) -> ir.Value:
+        return _empty(self.kind, [rows, *(size for size in sizes if isinstance(size, ir.Value))])
 
     def end(self, value: ir.Value, count: ir.Value) -> ir.Value:
+        if self.known is None:
+            value = dl.slice(value, as_tensor(count, (1,)), starts=[0], ends=[], axes=[0], steps=[1])
         rank = self.kind.rank
         axis = self.placement.axis % rank
         order = [*range(1, axis + 1), 0, *range(axis + 1, rank)]
         return value if axis == 0 else dl.transpose(value, perm=order)
+
+
+def _empty(kind: TensorType, sizes: Sequence[ir.Value]) -> ir.Value:
+    """A tensor whose dynamic sizes are `sizes`, of no particular values."""
+    return ir.Operation.create("tensor.empty", results=[mlir_type(kind)], operands=list(sizes)).result
+
+
+def _inserted(part: ir.Value, whole: ir.Value, offsets: Sequence[ir.Value | int], sizes: Sequence[ir.Value | int]) -> ir.Value:
+    """`whole` with `part` from `offsets` on, as many elements along each axis as `sizes` says."""
+    size, offset = ir.ShapedType.get_dynamic_size(), ir.ShapedType.get_dynamic_stride_or_offset()
+    dynamic = [[item for item in items if isinstance(item, ir.Value)] for items in (offsets, sizes)]
+    attributes = {
+        "operandSegmentSizes": ir.DenseI32ArrayAttr.get([1, 1, *map(len, dynamic), 0]),
+        "static_offsets": ir.DenseI64ArrayAttr.get([item if isinstance(item, int) else offset for item in offsets]),
+        "static_sizes": ir.DenseI64ArrayAttr.get([item if isinstance(item, int) else size for item in sizes]),
+        "static_strides": ir.DenseI64ArrayAttr.get([1] * len(sizes)),
+    }
+    operands = [part, whole, *dynamic[0], *dynamic[1]]
+    return ir.Operation.create("tensor.insert_slice", results=[whole.type], operands=operands, attributes=attributes).result
+
+
+def _chosen(kind: TensorType, condition: ir.Value, holds: Callable[[], ir.Value], fails: Callable[[], ir.Value]) -> ir.Value:
+    """The value, of type `kind`, that one of the two builds."""
+    op = ir.Operation.create("scf.if", results=[mlir_type(kind)], operands=[condition], regions=2)
+    for region, build in zip(op.regions, (holds, fails), strict=True):
+        with ir.InsertionPoint(region.blocks.append()):
+            ir.Operation.create("scf.yield", operands=[build()])
+    return op.results[0]
+
+
+def _sizes_of(value: ir.Value, first: int = 0) -> list[ir.Value | int]:
+    """The size along each axis from `first` on: a number, or an index."""
+    sizes = [size_along(value, axis) for axis in range(first, type_of_value(value).rank)]
+    return [size if isinstance(size, int) else index_of(size) for size in sizes]
 
 
 def scalar(value: ir.Value) -> ir.Value:

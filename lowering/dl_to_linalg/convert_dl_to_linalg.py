@@ -13,6 +13,7 @@ from dlc.dialects.dl.types import element_of_dtype, signless_twin, tensor_type
 from dlc.lowering.dl_to_linalg.building.builder import Builder
 from dlc.lowering.dl_to_linalg.building.loop_steps import require_steps
 from dlc.lowering.dl_to_linalg.building.lowerings import SourceOp, lowerings
+from dlc.lowering.dl_to_linalg.building.slice_sizes import require_slice_sizes
 from dlc.lowering.dl_to_linalg.building.stated_bounds import require_stated_bounds
 from dlc.lowering.pass_base import Pass, PassFailure
 
@@ -41,6 +42,7 @@ def _convert_function(function: ir.Operation) -> None:
     shapes = SymbolicShapes(function)
     sources = _collect(function, shapes)
     require_steps(function)
+    require_slice_sizes(function, shapes)
     _convert_signature(function)
     for operation, source in sources:
         if source is None:

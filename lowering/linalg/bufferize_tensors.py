@@ -25,7 +25,8 @@ class BufferizeTensors(Pass):
 
     Every function keeps plain row-major (identity layout) memrefs at its boundary. A result of a public function is
     memory that it, or a function that it calls, allocated: one that would be an argument, a constant or another result is
-    copied first. Arguments with the attribute `dl.donated` may be written, and be the memory of one result each.
+    copied first. A private function returns an argument as it is, but no part of one. Arguments with the attribute
+    `dl.donated` may be written, and be the memory of one result each.
 
     before:
         func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
@@ -53,6 +54,9 @@ class BufferizeTensors(Pass):
         if any(_donates(function) for function in _public_functions(op)):
             # A call or a loop that hands a donated buffer on then names it.
             run_native(op, "canonicalize", "drop-equivalent-buffer-results", "canonicalize")
+        for function in op.regions[0].blocks[0].operations:
+            if _is_private(function.operation):
+                _copy_views(function)
         for function in _public_functions(op):
             _own_results(function)
 
@@ -108,6 +112,21 @@ def _own_results(function: ir.OpView) -> None:
             continue
         with ir.InsertionPoint(terminator), terminator.location:
             terminator.operands[index] = _copy_of(value)
+
+
+def _is_private(operation: ir.Operation) -> bool:
+    is_function = operation.name == "func.func" and bool(operation.regions[0].blocks)
+    return is_function and "sym_visibility" in operation.attributes
+
+
+def _copy_views(function: ir.OpView) -> None:
+    """Copy each returned view of an argument: callers take memory that they did not give for their own."""
+    body = function.regions[0].blocks[0]
+    terminator = body.operations[len(body.operations) - 1].operation
+    for index, value in enumerate(terminator.operands):
+        if isinstance(value.type, ir.MemRefType) and root_of(value) != value and root_of(value).owner == body:
+            with ir.InsertionPoint(terminator), terminator.location:
+                terminator.operands[index] = _copy_of(value)
 
 
 def _keep_rows_apart(cast: ir.Operation) -> None:

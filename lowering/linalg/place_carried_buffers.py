@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from dlc._mlir import ir
@@ -14,6 +14,7 @@ from dlc.analysis.carried_buffers import (
     control_flow,
     end_of,
     is_fresh,
+    is_moved,
 )
 from dlc.analysis.size_polynomials import Polynomial, SizeReader
 from dlc.lowering.pass_base import Pass, PassFailure
@@ -27,7 +28,8 @@ class PlaceCarriedBuffers(Pass):
       them on the other way round. What the loop writes in place has one.
     - A carried value that changes its size is fresh memory of each step, which the next step frees (`linalg-insert-deallocs`).
     - What both branches give in one size is written by them into one buffer, made before the branch; otherwise the branch that is
-      taken gives fresh memory.
+      taken gives fresh memory, or what the step that it is part of was handed and has no further use for: room that is made larger
+      where it is full stays where it is in all other steps.
 
     before:
         scf.for ... iter_args(%a = %x) -> (memref<4xf32>) {
@@ -51,8 +53,11 @@ class PlaceCarriedBuffers(Pass):
                 raise PassFailure(inner, what, "run linalg-bufferize-tensors first")
         for function in op.regions[0].blocks[0].operations:
             if function.operation.name == "func.func" and "sym_visibility" not in function.operation.attributes:
-                for inner in list(control_flow(function.operation)):
-                    _place_branch(inner) if inner.name == "scf.if" else _place_loop(inner)
+                found = list(control_flow(function.operation))
+                whiles = [inner.regions[0].blocks[0] for inner in found if inner.name == "scf.while"]
+                forwarded = {argument for block in whiles for argument in _forward_copies(block)}
+                for inner in found:
+                    _place_branch(inner) if inner.name == "scf.if" else _place_loop(inner, forwarded)
 
 
 def _place_branch(op: ir.Operation) -> None:
@@ -67,7 +72,8 @@ def _place_branch(op: ir.Operation) -> None:
             with op.location, ir.InsertionPoint(op):
                 shared[number] = _alloc(kind, [])
         for end in ends:
-            _write(end, number, shared.get(number))
+            if not is_moved(end.operands[number], op, number):
+                _write(end, number, shared.get(number))
     if shared:
         _drop_results(op, ends, shared)
 
@@ -109,8 +115,8 @@ def _drop_results(op: ir.Operation, ends: Sequence[ir.Operation], shared: dict[i
     op.erase()
 
 
-def _place_loop(loop: ir.Operation) -> None:
-    forwarded = _forward_copies(loop.regions[0].blocks[0]) if loop.name == "scf.while" else set()
+def _place_loop(loop: ir.Operation, forwarded: Collection[ir.Value]) -> None:
+    """Give what `loop` carries its buffers; `forwarded` are the arguments that a step may write."""
     found = carried_buffers(loop)
     steady = _steady(found)
     doubled: list[Carried] = []

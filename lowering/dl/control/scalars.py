@@ -12,7 +12,7 @@ from dlc.analysis.buffers import nested_ops
 from dlc.dialects import dl
 from dlc.dialects.dl.control import CONTROL
 from dlc.dialects.dl.types import NUMPY_DTYPES, tensor_type
-from dlc.lowering.dl.matching import constant_array, source
+from dlc.lowering.dl.matching import attributes_of, constant_array, source, type_of
 
 _SIGNED_COMPARISONS: Sequence[Callable[[int, int], bool]] = (
     operator.eq,
@@ -53,15 +53,32 @@ def known_scalar(value: ir.Value) -> int | None:
     return None
 
 
+def is_less(op: ir.Operation) -> bool:
+    """Whether an op compares two signed numbers, and holds where the first is less."""
+    predicate = ir.IntegerAttr(op.attributes["predicate"]).value if op.name == "arith.cmpi" else len(_SIGNED_COMPARISONS)
+    return predicate < len(_SIGNED_COMPARISONS) and _SIGNED_COMPARISONS[predicate] is operator.lt
+
+
 def _is_bool(kind: ir.Type) -> bool:
     return isinstance(kind, ir.IntegerType) and kind.width == 1
 
 
 def _extracted(op: ir.Operation) -> int | None:
+    shape = source(op.operands[0], "dl.shape_of")
+    if shape is not None:
+        return _extracted_size(op, shape)
     array = constant_array(op.operands[0])
     if array is None or array.dtype.kind not in "iub" or array.size != 1:
         return None
     return int(array.reshape(-1)[0])
+
+
+def _extracted_size(op: ir.Operation, shape: ir.Operation) -> int | None:
+    """The size that `op` takes from the list that the `dl.shape_of` op `shape` gives."""
+    given = attributes_of(shape)
+    dims, place = type_of(shape.operands[0]).shape[given["start"] : given["end"]], known_scalar(op.operands[1])
+    size = None if place is None or not 0 <= place < len(dims) else dims[place]
+    return size if isinstance(size, int) else None
 
 
 def _computed(op: ir.Operation) -> int | None:

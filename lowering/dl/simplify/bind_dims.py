@@ -9,7 +9,9 @@ from dlc._mlir import ir
 from dlc.analysis.buffers import nested_ops
 from dlc.analysis.dim_bounds import bounds_of_function, state_bounds
 from dlc.analysis.symbolic_shapes import SymbolicShapes
+from dlc.dialects.dl.control import CONTROL
 from dlc.dialects.dl.types import ConstraintError, mlir_type, tensor_type
+from dlc.lowering.dl.control.loop_types import FOLLOWING, fit_loops, refine_loops, restore_types
 from dlc.lowering.dl.matching import dl_ops
 from dlc.lowering.pass_base import Pass, PassFailure, option
 
@@ -98,8 +100,27 @@ def _bind(function: ir.Operation, named: Mapping[str, int], placed: Mapping[Plac
     state_bounds(function, {name: each for name, each in bounds.items() if name not in named})
     _refine_results(function)
     for operation, kinds in others:
-        _restore(operation, kinds)
+        restore_types(operation, kinds)
+    _write_loops(function)
     _state_type(function)
+
+
+def _write_loops(function: ir.Operation) -> None:
+    """Write what is known into the types that loops carry, and what follows from these."""
+    is_more = any(operation.name in CONTROL for operation in nested_ops(function))
+    while is_more:
+        others = [(each, [value.type for value in each.operands]) for each in nested_ops(function) if _is_apart(each)]
+        is_more = refine_loops(function)
+        _refine_results(function)
+        for operation, kinds in others:
+            restore_types(operation, kinds)
+        fit_loops(function)
+
+
+def _is_apart(operation: ir.Operation) -> bool:
+    """Whether an op keeps the types of its operands whatever loops carry."""
+    is_step = operation.name == "scf.yield" and operation.parent.operation.name != "scf.if"
+    return _keeps_types(operation) and operation.name not in FOLLOWING and not is_step
 
 
 def _keeps_types(operation: ir.Operation) -> bool:
@@ -145,15 +166,6 @@ def _refine_results(function: ir.Operation) -> None:
             if declared is not None and not declared.is_static:
                 dims = [dim if isinstance(dim, int) else None for dim in shapes.type_of(result).shape]
                 result.set_type(mlir_type(declared.with_shape(dims)))
-
-
-def _restore(operation: ir.Operation, kinds: Sequence[ir.Type]) -> None:
-    """Cast the operands that have another type now to those that they had."""
-    for index, kind in enumerate(kinds):
-        value = operation.operands[index]
-        if value.type != kind:
-            with operation.location, ir.InsertionPoint(operation):
-                operation.operands[index] = ir.Operation.create("tensor.cast", results=[kind], operands=[value]).result
 
 
 def _state_type(function: ir.Operation) -> None:
