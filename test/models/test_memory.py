@@ -10,8 +10,9 @@ import pytest
 from model_sizes import NETWORKS, QUICK_LIGHT, SLOW_LIGHT
 
 import dlc
-from bench.networks import light, resnet50
+from bench.networks import light, resnet50, super_resolution
 from dlc._mlir import ir
+from dlc.analysis.buffers import nested_ops
 from dlc.analysis.memory_plan import MemoryPlan, memory_plan
 from dlc.lowering.pipeline import Pipeline
 from dlc.lowering.pipelines import PIPELINES
@@ -52,6 +53,14 @@ def test_peak_of_network(name: str, options: dict[str, bool]) -> None:
 def test_peak_of_light_network(name: str) -> None:
     plan, _module = planned(light.seeded(light.load(name)))
     assert plan.peak() <= NEAR * plan.lower_bound()
+
+
+def test_tiles_of_large_images_are_made_and_used_row_by_row() -> None:
+    """The largest buffer of a kernel is a padded image; Winograd's tiles of all of it would be four times as large."""
+    module = dlc.lower(super_resolution.build(), "affine", target="cpu:znver4")
+    kernels = [op.operation for op in module.body.operations if "dl.kernel" in op.operation.attributes]
+    buffers = [ir.MemRefType(op.results[0].type) for kernel in kernels for op in nested_ops(kernel) if op.name == "memref.alloc"]
+    assert buffers and max(int(np.prod(kind.shape)) for kind in buffers) <= 226 * 226 * 64
 
 
 @pytest.mark.parametrize("name", NETWORKS)

@@ -137,11 +137,8 @@ def _loss(
         for side, (band, loop) in enumerate(((a, t), (b, u)))
         if not sizes_differ or band.iterations == max(a.iterations, b.iterations)
     ]
-    contiguous = [contiguous_loops(band) for band, _, _ in large]
-    if any(loop.iv in ivs for (_, loop, _), ivs in zip(large, contiguous, strict=True)):
-        alone = all(ivs == {loop.iv} for (_, loop, _), ivs in zip(large, contiguous, strict=True))
-        if sizes_differ or not alone or holds_contraction(a) or holds_contraction(b) or is_for_gpu(a.top):
-            return "the loop runs along contiguous memory"
+    if any(loop.iv in contiguous_loops(band) for band, loop, _ in large):
+        return "the loop runs along contiguous memory"
     for band, loop, gone in large:
         if sizes_differ and next(outer for outer in band.loops if outer not in gone) is not loop:
             return "the larger nest would lose its loop order"
