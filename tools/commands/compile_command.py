@@ -21,7 +21,7 @@ from dlc.sources import Source, read_source
 from dlc.targets.base import Target
 from dlc.targets.registry import find_target, targets
 from dlc.targets.schedules import read_schedules
-from dlc.tools.commands.engine_output import ENGINE, PLACES, EngineOutput
+from dlc.tools.commands.engine_output import ENGINE, PLACES, EngineOutput, FileOptions
 from dlc.tools.commands.native_output import NativeOutput, file_asked
 from dlc.tools.commands.options import (
     MODEL,
@@ -117,16 +117,9 @@ def command(**given: Any) -> None:
 
 
 @dataclass(frozen=True)
-class _Arguments:
-    """The options of the command as they are spelled; `model` is the file."""
+class _Arguments(FileOptions):
+    """The options of the command as they are spelled."""
 
-    model: Path
-    emit: str | None
-    output: Path | None
-    weights: str
-    sign_key: Path | None
-    keep: tuple[str, ...]
-    name: str | None
     shapes: tuple[str, ...]
     sizes: tuple[str, ...]
     values: tuple[str, ...]
@@ -136,13 +129,12 @@ class _Arguments:
     winograd: int | None
     precision: Precision | None
     compile_timeout: float | None
-    target: str
     num_threads: int | None
     opt_level: int
 
     def file(self) -> EngineOutput | NativeOutput | None:
         """The engine or the native code that is asked for; None for a level, a form of a target, or schedules."""
-        return file_asked(self.model, self.emit, self.output, self.weights, self.sign_key, self.target, self.name, self.keep)
+        return file_asked(self)
 
     def options(self, targets: Sequence[str]) -> list[dlc.CompileOptions]:
         """The choices for each of `targets`. `TargetError` or `InvalidInputError` for one that does not exist."""

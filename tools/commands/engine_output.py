@@ -19,6 +19,20 @@ _SUFFIX = ".dlce"
 
 
 @dataclass(frozen=True)
+class FileOptions:
+    """What `dlc compile` is told of an engine or of native code, as options are spelled; `model` is the file that is compiled."""
+
+    model: Path
+    emit: str | None
+    output: Path | None
+    weights: str
+    sign_key: Path | None
+    target: str
+    name: str | None
+    keep: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class EngineOutput:
     """An engine for `targets`, written to `path`."""
 
@@ -29,36 +43,26 @@ class EngineOutput:
     kept: tuple[str, ...]
 
     @classmethod
-    def asked(
-        cls,
-        model: Path,
-        emit: str | None,
-        output: Path | None,
-        weights: str,
-        sign_key: Path | None,
-        target: str,
-        kept: tuple[str, ...],
-    ) -> EngineOutput | None:
+    def asked(cls, options: FileOptions) -> EngineOutput | None:
         """The engine that options ask for; None where they ask for something else, and `click.BadParameter` where they clash."""
-        is_engine = emit == ENGINE or (emit is None and output is not None and output.suffix == _SUFFIX)
+        output, key = options.output, options.sign_key
+        is_engine = options.emit == ENGINE or (options.emit is None and output is not None and output.suffix == _SUFFIX)
         if not is_engine:
-            if weights != PLACES[0]:
+            if options.weights != PLACES[0]:
                 raise click.BadParameter(
                     "only engines and native code have weights; write an engine with -o FILE.dlce", param_hint="--weights"
                 )
-            if sign_key is not None:
-                raise click.BadParameter("only engines are signed; write one with -o FILE.dlce", param_hint="--sign-key")
-            if kept:
-                raise click.BadParameter("only engines keep it; write one with -o FILE.dlce", param_hint="--keep")
-            if "," in target:
+            refuse_engine_options(options)
+            if "," in options.target:
                 raise click.BadParameter("only engines hold code for several; write one with -o FILE.dlce", param_hint="--target")
             return None
-        path = output or check_output(Path(f"{model.stem}{_SUFFIX}"))
+        path = output or check_output(Path(f"{options.model.stem}{_SUFFIX}"))
         if path == STDOUT:
             raise click.BadParameter("an engine is written to a file, not to standard output", param_hint="-o")
-        if sign_key is not None:
-            read_key(sign_key, is_private=True)  # now rather than after minutes
-        return cls(path, tuple(name.strip() for name in target.split(",")), weights == PLACES[1], sign_key, kept)
+        if key is not None:
+            read_key(key, is_private=True)  # now rather than after minutes
+        targets = tuple(name.strip() for name in options.target.split(","))
+        return cls(path, targets, options.weights == PLACES[1], key, options.keep)
 
     def write(self, source: Source, options: dlc.CompileOptions, progress: Progress | None) -> None:
         """Compile `source` for each target, and write the engine."""
@@ -73,3 +77,11 @@ class EngineOutput:
         if progress:
             progress("write")
         save_engine(variants, source, options, self.path, self.has_separate_weights, self.sign_key)
+
+
+def refuse_engine_options(options: FileOptions) -> None:
+    """Raise `click.BadParameter` for what engines alone can have."""
+    if options.sign_key is not None:
+        raise click.BadParameter("only engines are signed; write one with -o FILE.dlce", param_hint="--sign-key")
+    if options.keep:
+        raise click.BadParameter("only engines keep it; write one with -o FILE.dlce", param_hint="--keep")

@@ -12,7 +12,7 @@ from dlc.lowering.deadline import Progress
 from dlc.native.forms import ARCHIVE, C_RUNTIME, FORMS, HEADER, LIBRARY, PROGRAM
 from dlc.native.names import model_name
 from dlc.sources import Source
-from dlc.tools.commands.engine_output import PLACES, EngineOutput
+from dlc.tools.commands.engine_output import PLACES, EngineOutput, FileOptions, refuse_engine_options
 from dlc.tools.commands.options import STDOUT, check_folder, check_output
 
 _FILES = {LIBRARY: "lib{}.so", ARCHIVE: "lib{}.a", HEADER: "{}.h", PROGRAM: "{}", C_RUNTIME: "{}"}
@@ -29,19 +29,19 @@ class NativeOutput:
     has_separate_weights: bool
 
     @classmethod
-    def asked(cls, model: Path, form: str, output: Path | None, weights: str, target: str, name: str | None) -> NativeOutput:
+    def asked(cls, form: str, options: FileOptions) -> NativeOutput:
         """What options ask for; `click.BadParameter` where they clash, `InvalidInputError` for a name that C does not have."""
-        called = model_name(name or model.stem)
-        if "," in target:
+        called = model_name(options.name or options.model.stem)
+        if "," in options.target:
             raise click.BadParameter(
                 f"'{form}' holds code for one; write an engine for several, with -o FILE.dlce", param_hint="--target"
             )
-        if form == C_RUNTIME and weights == PLACES[1]:
+        if form == C_RUNTIME and options.weights == PLACES[1]:
             raise click.BadParameter(f"'{form}' reads no files: its weights are in the object", param_hint="--weights")
-        path = output or (check_folder if form == C_RUNTIME else check_output)(Path(_FILES[form].format(called)))
+        path = options.output or (check_folder if form == C_RUNTIME else check_output)(Path(_FILES[form].format(called)))
         if path == STDOUT:
             raise click.BadParameter(f"'{form}' is written to a file, not to standard output", param_hint="-o")
-        return cls(form, path, called, (target,), weights == PLACES[1])
+        return cls(form, path, called, (options.target,), options.weights == PLACES[1])
 
     def write(self, source: Source, options: dlc.CompileOptions, progress: Progress | None) -> None:
         """Compile `source`, and write the files."""
@@ -58,23 +58,11 @@ class NativeOutput:
         write_native(model, self.form, self.path, self.has_separate_weights)
 
 
-def file_asked(
-    model: Path,
-    emit: str | None,
-    output: Path | None,
-    weights: str,
-    sign_key: Path | None,
-    target: str,
-    name: str | None,
-    kept: tuple[str, ...],
-) -> EngineOutput | NativeOutput | None:
+def file_asked(options: FileOptions) -> EngineOutput | NativeOutput | None:
     """The engine or native code that options ask for; None where they ask for something else."""
-    if emit in FORMS:
-        if sign_key is not None:
-            raise click.BadParameter("only engines are signed; write one with -o FILE.dlce", param_hint="--sign-key")
-        if kept:
-            raise click.BadParameter("only engines keep it; write one with -o FILE.dlce", param_hint="--keep")
-        return NativeOutput.asked(model, str(emit), output, weights, target, name)
-    if name is not None:
+    if options.emit in FORMS:
+        refuse_engine_options(options)
+        return NativeOutput.asked(str(options.emit), options)
+    if options.name is not None:
         raise click.BadParameter(f"only native code has names in C; add --emit with one of {', '.join(FORMS)}", param_hint="--name")
-    return EngineOutput.asked(model, emit, output, weights, sign_key, target, kept)
+    return EngineOutput.asked(options)

@@ -8,11 +8,10 @@ import numpy as np
 import onnx
 import pytest
 from fake_cuda import FakeGpu, fake_gpu
+from open_size_checks import check_sizes
 
 import dlc
 from bench.networks import bert, gpt2_decode, mlp
-
-ort = pytest.importorskip("onnxruntime")
 
 
 @pytest.fixture(scope="module")
@@ -23,20 +22,7 @@ def gpu() -> Iterator[FakeGpu]:
 
 def _check(model: onnx.ModelProto, sizes: list[Mapping[str, int]], most: int) -> dlc.CompiledModel:
     """Compile for `gpu`, and compare for all sizes; integers stay below `most`."""
-    compiled = dlc.compile(model, "gpu", cache=False)
-    session = ort.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
-    for seed, given in enumerate(sizes):
-        random = np.random.default_rng(seed)
-        inputs = {}
-        for entry in model.graph.input:
-            kind = entry.type.tensor_type
-            shape = [dim.dim_value or given[dim.dim_param] for dim in kind.shape.dim]
-            is_float = kind.elem_type == onnx.TensorProto.FLOAT
-            values = random.standard_normal(shape) if is_float else random.integers(0, most, shape)
-            inputs[entry.name] = np.asarray(values, np.float32 if is_float else np.int64)
-        for mine, theirs in zip(compiled.run(inputs), session.run(None, inputs), strict=True):
-            np.testing.assert_allclose(mine, theirs, rtol=1e-4, atol=1e-4, err_msg=str(given))
-    return compiled
+    return check_sizes(model, sizes, lambda random, _sizes, _name, shape: random.integers(0, most, shape), 1e-4)
 
 
 def _bert_of_any_sequence(seq: int = 16) -> onnx.ModelProto:

@@ -9,10 +9,9 @@ import onnx
 import pytest
 from fake_cuda import FakeGpu, fake_gpu
 from onnx import TensorProto, helper, numpy_helper
+from open_size_checks import check_sizes
 
 import dlc
-
-ort = pytest.importorskip("onnxruntime")
 
 _NUMBERS = {"zero": np.int64(0), "one": np.int64(1), "first": np.array([0]), "second": np.array([1])}
 
@@ -39,18 +38,7 @@ def _model(
 
 def _check(model: onnx.ModelProto, sizes: Sequence[dict[str, int]], gpu: FakeGpu) -> dict[str, str]:
     """Compare for all sizes; what `dlc explain` says of the functions on the host."""
-    compiled = dlc.compile(model, "gpu", cache=False)
-    session = ort.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
-    for seed, given in enumerate(sizes):
-        random = np.random.default_rng(seed)
-        inputs = {}
-        for entry in model.graph.input:
-            kind = entry.type.tensor_type
-            shape = [dim.dim_value or given[dim.dim_param] for dim in kind.shape.dim]
-            is_float = kind.elem_type == TensorProto.FLOAT
-            inputs[entry.name] = random.standard_normal(shape).astype(np.float32) if is_float else np.full(shape, given[entry.name])
-        for mine, theirs in zip(compiled.run(inputs), session.run(None, inputs), strict=True):
-            np.testing.assert_allclose(mine, theirs, rtol=1e-5, atol=1e-6, err_msg=str(given))
+    check_sizes(model, sizes, lambda _random, given, name, shape: np.full(shape, given[name]), 1e-5)
     assert gpu.launched
     report = dlc.explain(model, target="gpu:sm_90").device
     assert report is not None
