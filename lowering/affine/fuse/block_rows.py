@@ -65,7 +65,7 @@ def _rows_that_fit(group: RowGroup, cache: int) -> int:
 
 def _block(group: RowGroup, rows: int) -> bool:
     """Cut the loops of `group`; returns whether it did."""
-    if group.rows.most is not None and group.rows.most < 2 * rows:
+    if group.rows.most is not None and group.rows.most < 2 * max(1, rows):
         return False
     if not group.rows.upper.is_multiple_of(rows):
         if not _is_closed(group):
