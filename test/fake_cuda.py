@@ -131,7 +131,7 @@ class FakeGpu:
             self._check_places(name.decode(), arguments)
             with np.errstate(all="ignore"):
                 run._launch(called, sizes[:3], sizes[3:6], run.names[f"{called}_shared"], shared, arguments)
-        except BaseException as error:
+        except BaseException as error:  # called from C, through which nothing may be raised
             self.error = error
             return 719
         return 0

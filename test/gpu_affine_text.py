@@ -57,14 +57,8 @@ class AffineText(OpText):
         given = [self.name(value) for value in op.operands]
         low = _call("max", _texts(op.attributes["lowerBoundMap"].value, given[: sizes[0]]))
         high = _call("min", _texts(op.attributes["upperBoundMap"].value, given[sizes[0] : sizes[0] + sizes[1]]))
-        body, depth = op.regions[0].blocks[0], self.depth
-        variable, *carried = (self.name(argument) for argument in body.arguments)
-        for name, value in zip(carried, given[sizes[0] + sizes[1] :], strict=True):
-            self.say(depth, f"{name} = {value}")
-        self.say(depth, f"for {variable} in range({low}, {high}, {ir.IntegerAttr(op.attributes['step']).value}):")
-        self.block(body, depth + 1, carried)
-        for result, name in zip(op.results, carried, strict=True):
-            self.say(depth, f"{self.name(result)} = {name}")
+        step = ir.IntegerAttr(op.attributes["step"]).value
+        self.counted_loop(op, f"range({low}, {high}, {step})", given[sizes[0] + sizes[1] :])
 
     def _on_affine__if(self, op: ir.Operation) -> None:
         depth = self.depth

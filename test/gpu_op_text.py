@@ -37,3 +37,14 @@ class OpText:
     def block(self, block: ir.Block, depth: int, results: Sequence[str] = ()) -> None:
         """Write the ops of a block; what its terminator gives goes to `results`."""
         raise NotImplementedError
+
+    def counted_loop(self, op: ir.Operation, steps: str, given: Sequence[str]) -> None:
+        """Write a loop over `steps`, a range, that carries values which start as `given`."""
+        body, depth = op.regions[0].blocks[0], self.depth
+        variable, *carried = (self.name(argument) for argument in body.arguments)
+        for name, value in zip(carried, given, strict=True):
+            self.say(depth, f"{name} = {value}")
+        self.say(depth, f"for {variable} in {steps}:")
+        self.block(body, depth + 1, carried)
+        for result, name in zip(op.results, carried, strict=True):
+            self.say(depth, f"{self.name(result)} = {name}")

@@ -166,14 +166,7 @@ class FunctionText(AffineText, WarpText):
 
     def _on_scf__for(self, op: ir.Operation) -> None:
         low, high, step, *given = (self.name(value) for value in op.operands)
-        body, depth = op.regions[0].blocks[0], self.depth
-        variable, *carried = (self.name(argument) for argument in body.arguments)
-        for name, value in zip(carried, given, strict=True):
-            self.say(depth, f"{name} = {value}")
-        self.say(depth, f"for {variable} in range({low}, {high}, {step}):")
-        self.block(body, depth + 1, carried)
-        for result, name in zip(op.results, carried, strict=True):
-            self.say(depth, f"{self.name(result)} = {name}")
+        self.counted_loop(op, f"range({low}, {high}, {step})", given)
 
     def _on_gpu__barrier(self, op: ir.Operation) -> None:
         self.say(self.depth, "yield")
