@@ -77,7 +77,7 @@ def start_fork_server(folder: Path) -> dict[str, str]:
     }
 
 
-SETTINGS = {"DLC_CACHE_DIR": ""}
+SETTINGS = {"DLC_CACHE_DIR": "", "DLC_COMPILE_WORKERS": "1"}
 """What is tested is compiled."""
 
 config.name = "dlc"

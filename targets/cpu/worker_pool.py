@@ -22,11 +22,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
-from dlc.errors import DLCError
+from dlc.errors import DLCError, InvalidInputError
 from dlc.lowering.deadline import Deadline
 from dlc.targets.cpu.protocol import error_of, receive, send
 from dlc.targets.fingerprint import compiler_fingerprint
 
+VARIABLE = "DLC_COMPILE_WORKERS"
 _BOOT = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from dlc.targets.cpu.worker import main; main()"
 _START_SECONDS = 60.0
 
@@ -257,8 +258,16 @@ class _Batch:
 
 
 def worker_limit() -> int:
-    """How many workers may run: one a processor that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    """How many workers may run: as many as `DLC_COMPILE_WORKERS` says, else one a processor that this process may use.
+
+    With 1, all is compiled in this process. Raises `InvalidInputError` for what is no number from 1 on.
+    """
+    told = os.environ.get(VARIABLE)
+    if not told:
+        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    if not told.isdecimal() or int(told) < 1:
+        raise InvalidInputError(f"{VARIABLE} is {told}; give a whole number from 1 on")
+    return int(told)
 
 
 def can_start() -> bool:

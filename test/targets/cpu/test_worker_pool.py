@@ -13,8 +13,9 @@ from pathlib import Path
 
 import pytest
 
+import dlc
 from dlc._mlir import ir
-from dlc.errors import DLCError, PassError
+from dlc.errors import DLCError, InvalidInputError, PassError
 from dlc.lowering.pipeline import Pipeline
 from dlc.targets.cpu import worker_pool
 from dlc.targets.cpu.compile_unit import compile_unit
@@ -141,6 +142,20 @@ def test_an_interrupt_leaves_no_worker_busy(pool: WorkerPool) -> None:
         pool.run([task(1), task(2)], interrupt)
     assert len(pool) == 0
     assert pool.run([task(3)], lambda position, content: None) == {}
+
+
+def test_the_environment_says_how_many_workers_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DLC_COMPILE_WORKERS", "3")
+    assert worker_pool.worker_limit() == 3
+    monkeypatch.delenv("DLC_COMPILE_WORKERS")
+    assert worker_pool.worker_limit() == len(os.sched_getaffinity(0))
+
+
+@pytest.mark.parametrize("told", ["0", "-1", "1.5", "all"])
+def test_a_wrong_number_of_workers_is_refused(told: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DLC_COMPILE_WORKERS", told)
+    with pytest.raises(InvalidInputError, match=rf"DLC_COMPILE_WORKERS is {told}; give a whole number from 1 on"):
+        dlc.compile("func.func @main_graph(%x: tensor<4xf32>) -> tensor<4xf32> { return %x : tensor<4xf32> }")
 
 
 SCRIPT = """
