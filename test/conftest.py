@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import signal
-from collections import Counter
 
 import pytest
 from hypothesis import settings
+from sweeps import mark_sweeps
 
 os.environ["DLC_CACHE_DIR"] = ""  # what is tested is compiled; tests of the cache name a folder of their own
 os.environ["DLC_COMPILE_WORKERS"] = "1"  # one process of pytest a processor is enough; tests of workers set another number
@@ -23,13 +23,5 @@ settings.load_profile("dlc")
 
 @pytest.hookimpl(tryfirst=True)  # before pytest leaves out what `-m "not slow"` says
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Of the cases of a test with the mark `sweep(every=n)`, all but the first and each n-th after it are slow."""
-    seen: Counter[str] = Counter()
-    for item in items:
-        sweep = item.get_closest_marker("sweep")
-        if sweep is None:
-            continue
-        function = item.nodeid.partition("[")[0]
-        if seen[function] % sweep.kwargs["every"]:
-            item.add_marker(pytest.mark.slow)
-        seen[function] += 1
+    """Leave most cases of sweeps to `make check-all`."""
+    mark_sweeps(items)

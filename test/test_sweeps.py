@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import pytest
-from conftest import pytest_collection_modifyitems
+from sweeps import mark_sweeps
 
 
 @dataclass
@@ -25,7 +25,7 @@ class Item:
 
 def test_each_third_case_of_a_function_is_not_slow() -> None:
     items = [Item(f"test_a.py::test_{name}[{number}]", every=3) for number in range(5) for name in ("one", "two")]
-    pytest_collection_modifyitems(items)  # type: ignore[arg-type]
+    mark_sweeps(items)  # type: ignore[arg-type]
     quick = [item.nodeid for item in items if not item.added]
     assert quick == [f"test_a.py::test_{name}[{number}]" for number in (0, 3) for name in ("one", "two")]
     assert all(item.added in ([], ["slow"]) for item in items)
@@ -33,5 +33,5 @@ def test_each_third_case_of_a_function_is_not_slow() -> None:
 
 def test_what_is_no_sweep_stays() -> None:
     items = [Item(f"test_a.py::test_one[{number}]") for number in range(5)]
-    pytest_collection_modifyitems(items)  # type: ignore[arg-type]
+    mark_sweeps(items)  # type: ignore[arg-type]
     assert not any(item.added for item in items)
