@@ -100,6 +100,7 @@ def test_sizes_within_bounds(sizes: range) -> None:
     agree(attention, meaning_of("attention", None), [[(1, 3, size, 16)] * 3 for size in sizes])
 
 
+@pytest.mark.sweep(every=3)
 @pytest.mark.parametrize(
     ("taps", "stride", "pads"), [(3, 1, (1, 1, 1, 1)), (3, 2, (1, 1, 1, 1)), (5, 2, (1, 2, 2, 1)), (7, 1, (3, 3, 3, 3))]
 )

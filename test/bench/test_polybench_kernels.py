@@ -29,6 +29,7 @@ def check(kernel: Kernel, dtype: str, code: NativeFunction) -> None:
     assert kernel.error(initial, expected) > 1e-3, "a kernel that did nothing would pass"
 
 
+@pytest.mark.sweep(every=3)
 @pytest.mark.parametrize("dtype", DTYPES)
 @KERNELS
 def test_compiled_as_it_is(kernel: Kernel, dtype: str) -> None:
@@ -41,6 +42,7 @@ def test_optimized(kernel: Kernel) -> None:
     check(kernel, "f64", compile_kernel(kernel, "MINI", "f64", DEFAULT_PIPELINE))
 
 
+@pytest.mark.sweep(every=3)
 @pytest.mark.skipif(shutil.which("gcc") is None, reason="needs gcc")
 @pytest.mark.parametrize("dtype", DTYPES)
 @KERNELS

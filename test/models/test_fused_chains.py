@@ -58,6 +58,7 @@ def arrays_for(name: str, rows: int, columns: int, dtype: str) -> list[np.ndarra
     return [generator.standard_normal(shapes[kind]).astype(NUMPY[dtype]) for kind in CHAINS[name][0]]
 
 
+@pytest.mark.sweep(every=5)
 @pytest.mark.parametrize("dtype", NUMPY)
 @pytest.mark.parametrize("rows", [5, "?"])
 @pytest.mark.parametrize("name", CHAINS)

@@ -57,6 +57,7 @@ def test_bert_layer() -> None:
     assert len(counts[0]) == len(counts[1]), "layers share their kernels"
 
 
+@pytest.mark.sweep(every=3)
 @pytest.mark.parametrize("dynamic", [False, True])
 @pytest.mark.parametrize("name", NETWORKS)
 def test_everything_is_in_kernels(name: str, dynamic: bool) -> None:

@@ -40,6 +40,7 @@ def _entry(module: ir.Module) -> ir.Operation:
     return next(op.operation for op in module.body.operations if op.operation.attributes["sym_name"] == name)
 
 
+@pytest.mark.sweep(every=3)
 @pytest.mark.parametrize(("name", "options"), [*((name, {}) for name in NETWORKS), *DYNAMIC])
 def test_peak_of_network(name: str, options: dict[str, bool]) -> None:
     plan, _module = planned(NETWORKS[name](**options))
@@ -63,6 +64,7 @@ def test_tiles_of_large_images_are_made_and_used_row_by_row() -> None:
     assert buffers and max(int(np.prod(kind.shape)) for kind in buffers) <= 226 * 226 * 64
 
 
+@pytest.mark.sweep(every=3)
 @pytest.mark.parametrize("name", NETWORKS)
 def test_run_takes_what_the_plan_says(name: str) -> None:
     model = NETWORKS[name]()

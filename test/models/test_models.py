@@ -16,6 +16,7 @@ from bench.networks import light
 LIGHT = [*QUICK_LIGHT, *(pytest.param(name, marks=pytest.mark.slow) for name in SLOW_LIGHT)]
 
 
+@pytest.mark.sweep(every=3)
 @pytest.mark.parametrize("batch", [1, 3])
 @pytest.mark.parametrize("name", NETWORKS)
 def test_network(name: str, batch: int) -> None:
@@ -23,6 +24,7 @@ def test_network(name: str, batch: int) -> None:
     check(dlc.compile(model), model)
 
 
+@pytest.mark.sweep(every=3)
 @pytest.mark.parametrize("name", NETWORKS)
 def test_dynamic_batch(name: str) -> None:
     model = NETWORKS[name](dynamic_batch=True)
@@ -61,6 +63,7 @@ def run_command(model: onnx.ModelProto, folder: Path, *arguments: str) -> str:
     return done.stdout
 
 
+@pytest.mark.sweep(every=5)
 @pytest.mark.parametrize("name", NETWORKS)
 def test_command_line(name: str, tmp_path: Path) -> None:
     assert "ok" in run_command(NETWORKS[name](), tmp_path)

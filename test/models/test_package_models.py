@@ -31,6 +31,7 @@ def _value(file: Path, entry: onnx.ValueInfoProto) -> Any:
     return numpy_helper.to_array(onnx.load_tensor(str(file)))
 
 
+@pytest.mark.sweep(every=5)
 @pytest.mark.parametrize("file", _MODELS, ids=[file.parent.name for file in _MODELS])
 def test_model(file: Path) -> None:
     compiled, graph = dlc.compile(file), onnx.load(file).graph

@@ -54,6 +54,7 @@ def refuse_python(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
     return start
 
 
+@pytest.mark.sweep(every=5)
 @pytest.mark.parametrize("size", [5, 600, LARGE, "n"])
 @pytest.mark.parametrize("how", CALLS)
 def test_results_and_no_leaks(how: str, size: int | str, refuse_python: Callable[[], None]) -> None:

@@ -36,6 +36,7 @@ def test_slice_along_axes() -> None:
     _same([node("Slice", ["x", "s", "e", "a"], ["y"]), node("Slice", ["x", "s", "e"], ["z"])], values)
 
 
+@pytest.mark.sweep(every=5)
 @pytest.mark.parametrize("mode", ["constant", "edge", "reflect", "wrap"])
 @pytest.mark.parametrize("counts", [(1, 0, 2, 0, 3, 1), (-1, 1, 0, 1, -2, -3), (0, 0, 0, 0, 0, 0)])
 def test_pad(mode: str, counts: Sequence[int]) -> None:
@@ -80,6 +81,7 @@ def test_one_hot(depth: int) -> None:
     _same([node("OneHot", ["x", "d", "v"], axis=1)], values, x=_ints(0, 3, -1, 4))
 
 
+@pytest.mark.sweep(every=2)
 @pytest.mark.parametrize("mode", ["nearest", "linear", "cubic"])
 @pytest.mark.parametrize("coordinates", ["half_pixel", "asymmetric", "pytorch_half_pixel"])
 def test_resize(mode: str, coordinates: str) -> None:

@@ -102,6 +102,7 @@ class _Call:
                     compare(have[at, :, :length], want[at, :, :length], "cache")
 
 
+@pytest.mark.sweep(every=5)
 @pytest.mark.parametrize("is_packed", [False, True])
 @pytest.mark.parametrize("rotary", [{}, {"do_rotary": 1}, {"do_rotary": 1, "rotary_interleaved": 1}])
 @pytest.mark.parametrize(("lengths", "new", "past"), [((5, 5), 5, 0), ((7,), 1, 6), ((8,), 3, 5)])

@@ -37,6 +37,7 @@ def _check(rows: int, columns: int, block: int, bits: int, zeros: str, shape: tu
     check([product], {"x": _GENERATOR.standard_normal((*shape, rows)).astype(dtype)}, known, rtol=2e-4, **more)
 
 
+@pytest.mark.sweep(every=5)
 @pytest.mark.parametrize("zeros", ["", "packed"])
 @pytest.mark.parametrize("bits", [2, 4, 8])
 @pytest.mark.parametrize("shape", [(1,), (2, 9)])
@@ -92,6 +93,7 @@ def test_refused(change: dict[str, int], message: str) -> None:
         dlc.compile(build_model([product], {"x": np.zeros((1, 64), np.float32)}, known))
 
 
+@pytest.mark.sweep(every=5)
 @pytest.mark.parametrize("zeros", [False, True])
 @pytest.mark.parametrize("bits", [2, 4, 8])
 @pytest.mark.parametrize("shape", [(3,), (2, 4)])

@@ -53,6 +53,7 @@ def test_scaler(dtype: Any) -> None:
     _check("Scaler", {"x": x}, offset=[0.5], scale=[2.0])
 
 
+@pytest.mark.sweep(every=2)
 @pytest.mark.parametrize("norm", ["MAX", "L1", "L2"])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int64])
 def test_normalizer(norm: str, dtype: Any) -> None:
@@ -100,6 +101,7 @@ def test_one_hot_encoder(dtype: Any) -> None:
         _run("OneHotEncoder", {"x": x}, cats_int64s=[-7, 3, 5], zeros=0)
 
 
+@pytest.mark.sweep(every=3)
 @pytest.mark.parametrize("count", [1, 2, 7, 100])
 @pytest.mark.parametrize("shape", [(40,), (8, 5)])
 def test_label_encoder(count: int, shape: tuple[int, ...]) -> None:

@@ -53,6 +53,7 @@ def test_linear_regressor(targets: int) -> None:
     _check("LinearRegressor", coefficients=coefficients, targets=targets)
 
 
+@pytest.mark.sweep(every=3)
 @pytest.mark.parametrize("transform", _TRANSFORMS)
 @pytest.mark.parametrize("labels", [[5, 3], [0, 1, 2]])
 def test_linear_classifier(labels: list[int], transform: str) -> None:
@@ -80,6 +81,7 @@ _KERNELS: list[tuple[str, list[float]]] = [
 ]
 
 
+@pytest.mark.sweep(every=3)
 @pytest.mark.parametrize(("kernel", "params"), _KERNELS)
 @pytest.mark.parametrize("one_class", [0, 1])
 def test_svm_regressor(kernel: str, params: list[float], one_class: int) -> None:
@@ -110,6 +112,7 @@ def _vectors(sizes: list[int]) -> dict[str, Any]:
     }
 
 
+@pytest.mark.sweep(every=5)
 @pytest.mark.parametrize(("kernel", "params"), _KERNELS)
 @pytest.mark.parametrize("sizes", [[3, 2], [3, 2, 4], [1, 2, 3, 4]])
 def test_svm_classifier(sizes: list[int], kernel: str, params: list[float]) -> None:

@@ -104,6 +104,7 @@ def test_package() -> None:
     assert check_backend_cases("TreeEnsemble") == 2
 
 
+@pytest.mark.sweep(every=5)
 @pytest.mark.parametrize("missing", [False, True])
 @pytest.mark.parametrize("mode", _MODES)
 def test_comparisons(mode: str, missing: bool) -> None:
@@ -115,6 +116,7 @@ def test_mixed_comparisons() -> None:
     _check(_regressor(np.random.default_rng(3), 2, modes=_MODES, missing=True, depth=6), _rows())
 
 
+@pytest.mark.sweep(every=3)
 @pytest.mark.parametrize("how", ["SUM", "AVERAGE", "MIN", "MAX"])
 @pytest.mark.parametrize("targets", [1, 3])
 def test_aggregates(how: str, targets: int) -> None:
@@ -186,6 +188,7 @@ def _classifier(generator: np.random.Generator, labels: list[int], ids: list[int
     )
 
 
+@pytest.mark.sweep(every=5)
 @pytest.mark.parametrize("transform", ["NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO"])
 @pytest.mark.parametrize("weights", ["shares", "numbers"])
 @pytest.mark.parametrize(("labels", "ids"), [([4, 2, 9], [0, 1, 2]), ([0, 1], [1]), ([7, 3], [0])])

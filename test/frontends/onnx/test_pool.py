@@ -99,6 +99,7 @@ def test_node_tests_of_onnx(op: str) -> None:
     assert check_backend_cases(op)
 
 
+@pytest.mark.sweep(every=2)
 @pytest.mark.parametrize("pads", [[0, 0, 0, 0], [1, 0, 0, 1], [1, 1, 1, 1]])
 @pytest.mark.parametrize("strides", [[1, 1], [2, 2], [3, 2]])
 def test_powers_with_ceil_mode(strides: list[int], pads: list[int]) -> None:

@@ -74,6 +74,7 @@ def _sums(weight_zero: int) -> int:
     return 2 if weight_zero % (128 if host_facts().prefers_vnni else 256) else 1
 
 
+@pytest.mark.sweep(every=3)
 @pytest.mark.parametrize("per_channel", [False, True])
 @pytest.mark.parametrize(("kind", "zero", "weights", "weight_zero"), FORMS)
 def test_conv(kind: type[np.integer], zero: int, weights: type[np.integer], weight_zero: int, per_channel: bool) -> None:
@@ -104,6 +105,7 @@ def test_conv_with_a_bias_of_i32() -> None:
     check(nodes, {"x": RANDOM.normal(0, 1.5, (1, 5, 7, 7)).astype(np.float32)}, constants, 1)
 
 
+@pytest.mark.sweep(every=3)
 @pytest.mark.parametrize("per_column", [False, True])
 @pytest.mark.parametrize(("kind", "zero", "weights", "weight_zero"), FORMS)
 def test_matmul(kind: type[np.integer], zero: int, weights: type[np.integer], weight_zero: int, per_column: bool) -> None:

@@ -35,6 +35,7 @@ def _node(op: str, inputs: list[str], **attributes: Any) -> Any:
     return node(op, inputs, _OUTPUTS[op], hidden_size=_HIDDEN, **attributes)
 
 
+@pytest.mark.sweep(every=2)
 @pytest.mark.parametrize("op", list(_GATES))
 @pytest.mark.parametrize("direction", ["forward", "reverse", "bidirectional"])
 def test_directions(op: str, direction: str) -> None:
@@ -51,6 +52,7 @@ def test_given_start(op: str, biased: bool) -> None:
     check([_node(op, inputs)], feeds, _weights(op, 1), dynamic=False)
 
 
+@pytest.mark.sweep(every=3)
 @pytest.mark.parametrize("linear_before_reset", [0, 1])
 @pytest.mark.parametrize(
     "inputs", [["x", "w", "r"], ["x", "w", "r", "b"], ["x", "w", "r", "b", "", "h"], ["x", "w", "r", "", "", "h"]]
@@ -66,6 +68,7 @@ def test_full_sequence_lengths() -> None:
     check([_node("LSTM", ["x", "w", "r", "b", "n"])], {"x": _random(_STEPS, _BATCH, _INPUTS)}, constants, dynamic=False)
 
 
+@pytest.mark.sweep(every=5)
 @pytest.mark.parametrize("op", list(_GATES))
 @pytest.mark.parametrize("direction", ["forward", "reverse", "bidirectional"])
 @pytest.mark.parametrize("known", [False, True])
@@ -102,6 +105,7 @@ def test_clip(op: str) -> None:
     check([_node(op, ["x", "w", "r", "b"], clip=0.5)], {"x": _random(_STEPS, _BATCH, _INPUTS)}, _weights(op, 1))
 
 
+@pytest.mark.sweep(every=2)
 @pytest.mark.parametrize("op", list(_GATES))
 @pytest.mark.parametrize("direction", ["forward", "reverse", "bidirectional"])
 def test_unknown_number_of_steps(op: str, direction: str) -> None:

@@ -39,6 +39,7 @@ def test_nearest(coordinates: str) -> None:
     check([*nodes, _resize("", "sizes", **modes)], {"x": _X}, _CONSTANTS)
 
 
+@pytest.mark.sweep(every=3)
 @pytest.mark.parametrize("coordinates", _COORDINATES)
 @pytest.mark.parametrize("mode", ["linear", "cubic"])
 def test_interpolation(mode: str, coordinates: str) -> None:
@@ -124,6 +125,7 @@ def test_crops_of_axes(axes: list[int]) -> None:
     check([node("Resize", ["x", "region", "", "sizes"], **given)], {"x": _X}, constants, opset=19, dynamic=False, rtol=1e-4)
 
 
+@pytest.mark.sweep(every=5)
 @pytest.mark.parametrize("mode", ["linear", "cubic"])
 @pytest.mark.parametrize("scale", [0.6, 0.21, 0.05])
 def test_antialiasing(mode: str, scale: float) -> None:

@@ -40,6 +40,7 @@ func.func @f(%A: !A {{llvm.noalias}}, %B: !B {{llvm.noalias}}, %d: memref<{n}x{t
 }}"""
 
 
+@pytest.mark.sweep(every=5)
 @pytest.mark.parametrize("kind", list(_TYPES))
 @pytest.mark.parametrize(
     ("batch", "rows", "columns", "depth"),

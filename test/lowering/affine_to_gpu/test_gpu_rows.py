@@ -80,6 +80,7 @@ def test_many_rows(columns: int, threads: tuple[int, ...]) -> None:
     assert [size for _, _, size in run.launches] == [threads]
 
 
+@pytest.mark.sweep(every=5)
 @pytest.mark.parametrize("rows", [1, 5])
 @pytest.mark.parametrize("columns", [0, 1, 31, 32, 33, 200])
 def test_rows_of_open_length(rows: int, columns: int) -> None:
@@ -100,6 +101,7 @@ def test_blocks_that_take_several_rows() -> None:
     _softmax(5, 256, run)
 
 
+@pytest.mark.sweep(every=5)
 @pytest.mark.parametrize("kind", list(_TYPES))
 @pytest.mark.parametrize("columns", [256, 768, 1544, 1001])
 def test_a_sum_of_rows_that_is_stored_on_the_way(kind: str, columns: int) -> None:
@@ -148,6 +150,7 @@ func.func @f(%A: !A {{llvm.noalias}}, %C: !A {{llvm.noalias}}) {{
 }}"""
 
 
+@pytest.mark.sweep(every=3)
 @pytest.mark.parametrize("kind", ["f16", "bf16"])
 @pytest.mark.parametrize("columns", [256, 1024, 4096, 1544, 1001])
 def test_a_row_of_wider_numbers_on_the_way(kind: str, columns: int) -> None:

@@ -85,6 +85,7 @@ def _tiled(text: str) -> ir.Module:
     return module
 
 
+@pytest.mark.sweep(every=5)
 @pytest.mark.parametrize("kind", list(_TYPES))
 @pytest.mark.parametrize(
     ("shape", "order"),
@@ -153,6 +154,7 @@ _SHAPES = [
 _SMALL = [((7, 33, 65), order) for order in ((2, 1, 0), (0, 2, 1), (1, 2, 0), (2, 0, 1))]
 
 
+@pytest.mark.sweep(every=5)
 @pytest.mark.parametrize(
     ("shape", "order", "kind"),
     [(*one, kind) for one in _SHAPES for kind in ("f32", "f16", "i8")]

@@ -59,6 +59,7 @@ def arrays(model: dlc.CompiledModel) -> list[NDArray[np.generic]]:
     return found
 
 
+@pytest.mark.sweep(every=5)
 @pytest.mark.parametrize("target", SAME_ARCHITECTURE)
 @pytest.mark.parametrize("name", MODELS)
 def test_runs_here(name: str, target: str) -> None:

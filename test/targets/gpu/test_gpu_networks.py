@@ -117,6 +117,7 @@ def _require_close(found: Sequence[np.ndarray], expected: Sequence[np.ndarray], 
         np.testing.assert_allclose(mine, theirs.astype(np.float32), rtol=tolerance, atol=tolerance)
 
 
+@pytest.mark.sweep(every=3)
 @pytest.mark.parametrize("name", NETWORKS)
 def test_a_network_gives_what_onnxruntime_does(name: str) -> None:
     model = NETWORKS[name]()

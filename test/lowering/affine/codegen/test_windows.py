@@ -180,6 +180,7 @@ def test_windows(case: Case) -> None:
     check(case)
 
 
+@pytest.mark.sweep(every=5)
 @pytest.mark.parametrize("vector_bits", [128, 256, 512])
 @pytest.mark.parametrize("channels_last", [False, True])
 @pytest.mark.parametrize("stride", [1, 2])
@@ -191,6 +192,7 @@ def test_padding_is_not_copied(vector_bits: int, channels_last: bool, stride: in
     assert "vector.fma" in affine
 
 
+@pytest.mark.sweep(every=2)
 @pytest.mark.parametrize("cut", [(0, 5), (3, 0), (20, 20)])
 @pytest.mark.parametrize("kernel", [2, 3, 5])
 def test_steps_of_two_over_a_part_of_each_row(cut: tuple[int, int], kernel: int) -> None:

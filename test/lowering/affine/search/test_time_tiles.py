@@ -22,6 +22,7 @@ _SIZES = {
 """Whole and cut rows; of `seidel-2d` wavefronts, and tiles that are too large for them."""
 
 
+@pytest.mark.sweep(every=5)
 @pytest.mark.parametrize("dtype", ["f64", "f32"])
 @pytest.mark.parametrize(("name", "sizes"), [(name, sizes) for name, several in _SIZES.items() for sizes in several])
 def test_results_are_the_same(name: str, sizes: str, dtype: str) -> None:

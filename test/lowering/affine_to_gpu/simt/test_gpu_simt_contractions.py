@@ -41,6 +41,7 @@ def _lowered(text: str, gpu: str, tiles: Mapping[str, Any]) -> ir.Module:
     return module
 
 
+@pytest.mark.sweep(every=3)
 @pytest.mark.parametrize("name", list(NESTS))
 @pytest.mark.parametrize("epilogue", [_PLAIN, _ADDED], ids=["plain", "added"])
 def test_random_sizes(name: str, epilogue: str) -> None:

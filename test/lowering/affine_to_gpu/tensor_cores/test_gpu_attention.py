@@ -133,6 +133,7 @@ def check(case: Case, dtype: str, tiles: Mapping[str, Any], seed: int = 0) -> No
     np.testing.assert_allclose(found.reshape(expected.shape).astype(np.float32), expected, rtol=limit, atol=limit)
 
 
+@pytest.mark.sweep(every=5)
 @pytest.mark.parametrize("dtype", ["f16", "bf16"])
 @pytest.mark.parametrize("name", [name for name in CASES if name not in ONLY_F32])
 def test_forms(name: str, dtype: str) -> None:
@@ -140,6 +141,7 @@ def test_forms(name: str, dtype: str) -> None:
     check(CASES[name], dtype, _TILES[3] if dtype == "f16" else _TILES[0])
 
 
+@pytest.mark.sweep(every=5)
 @pytest.mark.parametrize("name", CASES)
 def test_forms_of_f32(name: str) -> None:
     """By multiply-adds, without rounding; some with several warps, some with several tiles of keys."""

@@ -54,6 +54,7 @@ def _lowered(text: str, gpu: str = "{multiprocessors = 1000}", **tiles: tuple[in
     return module
 
 
+@pytest.mark.sweep(every=5)
 @pytest.mark.parametrize("kind", list(FORMS))
 @pytest.mark.parametrize(("name", "m", "n", "k"), [("matmul", 17, 24, 512), ("transposed", 16, 24, 768), ("batched", 5, 8, 512)])
 def test_parts_of_sums(name: str, kind: str, m: int, n: int, k: int) -> None:

@@ -73,6 +73,7 @@ def _module(name: str, order: tuple[int, ...]) -> ir.Module:
     return module
 
 
+@pytest.mark.sweep(every=5)
 @pytest.mark.parametrize("name", _OPS)
 def test_transposes_move_past(name: str) -> None:
     moved = 0

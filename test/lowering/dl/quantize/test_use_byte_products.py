@@ -78,6 +78,7 @@ def test_products_of_extreme_bytes(target: str) -> None:
     np.testing.assert_array_equal(model(x)[0], x.astype(np.int32) @ w.astype(np.int32))
 
 
+@pytest.mark.sweep(every=5)
 @pytest.mark.parametrize("dtypes", [("ui8", "i8"), ("i8", "ui8"), ("ui8", "ui8"), ("i8", "i8")])
 @pytest.mark.parametrize("shape", [(1, 96, 13, 10, 32), (2, 900, 4, 4, 16), (1, 65, 16, 16, 48)])
 @pytest.mark.parametrize("target", ["generic", "haswell", "skylake-avx512"])

@@ -24,6 +24,7 @@ CASES = [
 ]
 
 
+@pytest.mark.sweep(every=5)
 @pytest.mark.parametrize(("kernel", "strides", "pads", "extra"), CASES)
 @pytest.mark.parametrize("with_bias", [False, True])
 def test_results(
@@ -44,6 +45,7 @@ def test_results(
     np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-5)
 
 
+@pytest.mark.sweep(every=5)
 @pytest.mark.parametrize("seed", range(12))
 def test_phases(seed: int) -> None:
     """Any strides, dilations, pads and groups, with what follows element by element."""

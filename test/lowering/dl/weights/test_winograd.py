@@ -92,12 +92,14 @@ _SHAPES = [
 ]
 
 
+@pytest.mark.sweep(every=5)
 @pytest.mark.parametrize("tile", sorted(MATRICES))
 @pytest.mark.parametrize(("image", "out"), _SHAPES, ids=[f"{out}x{'x'.join(map(str, image))}" for image, out in _SHAPES])
 def test_compiled_matches_onnxruntime(image: list[int], out: int, tile: int) -> None:
     _check(_model([*image], out, [1, 1, 1, 1]), tile, _inputs({"x": image}))
 
 
+@pytest.mark.sweep(every=2)
 @pytest.mark.parametrize(("image", "out"), _SHAPES, ids=[f"{out}x{'x'.join(map(str, image))}" for image, out in _SHAPES])
 def test_strided_matches_onnxruntime(image: list[int], out: int) -> None:
     _check(_model([*image], out, [1, 1, 1, 1], stride=2), 2, _inputs({"x": image}), stride=2)
