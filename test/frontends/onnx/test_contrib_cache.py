@@ -157,7 +157,10 @@ def test_sequences_that_do_not_fit() -> None:
 
 @pytest.mark.parametrize(
     ("attributes", "message"),
-    [({"smooth_softmax": 1}, "smooth_softmax = 1 is not supported"), ({"k_quant_type": "PER_TENSOR"}, "a quantised cache")],
+    [
+        ({"causal": 0}, "causal = 0 is not supported; export the model with 1"),
+        ({"k_quant_type": "PER_TENSOR"}, "a quantised cache"),
+    ],
 )
 def test_refused(attributes: dict[str, Any], message: str) -> None:
     with pytest.raises(dlc.UnsupportedError, match=message):
