@@ -167,3 +167,38 @@ def test_coverage_lists_what_is_refused() -> None:
     refused = [each for each in dlc.coverage(model).nodes if each.state == "unsupported"]
     assert [each.op for each in refused] == ["com.microsoft.GroupQueryAttention"]
     assert "sliding_window_cache = 1 is not supported; export the model with 0" in (refused[0].reason or "")
+
+
+@pytest.mark.parametrize(
+    ("op", "domain", "inputs", "attributes"),
+    [
+        ("Attention", "", ["q", "k", "v", "bias", "past_k", "past_v"], {"q_num_heads": _KV, "kv_num_heads": _KV, "is_causal": 1}),
+        (
+            "MultiHeadAttention",
+            "com.microsoft",
+            ["q", "k", "v", "", "", "bias", "past_k", "past_v"],
+            {"num_heads": _KV, "unidirectional": 1},
+        ),
+    ],
+)
+def test_other_attention(op: str, domain: str, inputs: list[str], attributes: dict[str, int]) -> None:
+    kind, width = TensorProto.FLOAT, _KV * _SIZE
+    shapes: dict[str, list[int | str]] = {name: ["batch", "new", width] for name in "qkv"}
+    shapes |= {name: ["batch", _KV, "old", _SIZE] for name in ("past_k", "past_v")} | {"bias": ["batch", 1, "new", "total"]}
+    made = node(op, inputs, ["y", "keys", "values"], domain, **attributes)
+    results: dict[str, list[int | str]] = {"y": shapes["q"]} | {name: ["batch", _KV, "total", _SIZE] for name in ("keys", "values")}
+    entries, outputs = (
+        [helper.make_tensor_value_info(name, kind, shape) for name, shape in given.items()] for given in (shapes, results)
+    )
+    opsets = [helper.make_opsetid("", 23), helper.make_opsetid("com.microsoft", 1)]
+    model = helper.make_model(helper.make_graph([made], "attention", entries, outputs), opset_imports=opsets, ir_version=11)
+    session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+    compiled, generator = dlc.compile(model), np.random.default_rng(5)
+    for new, old in ((5, 0), (1, 5), (2, 6)):
+        sizes = {"batch": 2, "new": new, "old": old, "total": old + new}
+        feeds = {
+            name: generator.standard_normal([sizes.get(str(dim), dim) for dim in shape]).astype(np.float32)
+            for name, shape in shapes.items()
+        }
+        for name, have, want in zip(results, compiled(feeds), session.run(None, feeds), strict=True):
+            compare(have, want, name)
