@@ -28,6 +28,7 @@ class _Decoder:
     is_shared: bool = False
     is_packed: bool = True
     sink: bool = False
+    bias: bool = False
     attributes: Any = None
 
     def model(self) -> onnx.ModelProto:
@@ -52,7 +53,7 @@ class _Decoder:
         given = {"do_rotary": 1} | (self.attributes or {})
         names = ["q", *(["", ""] if self.is_packed else ["k", "v"]), "past_k", "past_v", "last", "total"]
         names += ["cos", "sin"] if given["do_rotary"] else ["", ""]
-        names += ["", "", "sinks"] if self.sink else []
+        names += ["", "bias" * self.bias, "sinks" * self.sink]
         outputs = ["y", "keys", "values"]
         return node("GroupQueryAttention", names, outputs, "com.microsoft", num_heads=_HEADS, kv_num_heads=_KV, **given)
 
@@ -63,6 +64,8 @@ class _Decoder:
         inputs = [helper.make_tensor_value_info(name, kind, ["batch", "new", width * _SIZE]) for name, width in widths.items()]
         inputs += [helper.make_tensor_value_info(name, kind, old) for name in ("past_k", "past_v")]
         inputs.append(helper.make_tensor_value_info("mask", TensorProto.INT64, ["batch", "total"]))
+        if self.bias:
+            inputs.append(helper.make_tensor_value_info("bias", kind, [1, _HEADS, "new", "total"]))
         outputs = [helper.make_tensor_value_info("y", kind, ["batch", "new", _HEADS * _SIZE])]
         return inputs, outputs + [helper.make_tensor_value_info(name, kind, whole) for name in ("keys", "values")]
 
@@ -88,7 +91,10 @@ class _Generation:
         ours, theirs = (empty.copy(), empty.copy()), (empty, empty)
         mask = (np.arange(longest) < np.array(lengths)[:, None]).astype(np.int64)
         for step in range(tokens + 1):
-            feeds = self.decoder.fresh(generator, batch, 1 if step else longest) | {"mask": mask}
+            new = 1 if step else longest
+            feeds = self.decoder.fresh(generator, batch, new) | {"mask": mask}
+            if self.decoder.bias:
+                feeds["bias"] = generator.standard_normal((1, _HEADS, new, mask.shape[1])).astype(self.decoder.dtype)
             found = self.compiled(feeds | {"past_k": ours[0], "past_v": ours[1]})
             wanted = self.session.run(None, feeds | {"past_k": theirs[0], "past_v": theirs[1]})
             self._compare(found, wanted, mask.sum(1), step)
@@ -135,6 +141,11 @@ def test_forms(attributes: dict[str, Any], is_packed: bool, sink: bool) -> None:
     generation = _Generation(_Decoder(attributes=attributes, is_packed=is_packed, sink=sink))
     generation.run([6], 2)
     generation.run([2, 5], 2, room=9)
+
+
+@pytest.mark.parametrize("is_shared", [False, True])
+def test_bias(is_shared: bool) -> None:
+    _Generation(_Decoder(is_shared=is_shared, bias=True)).run([5, 5], 2, room=9)
 
 
 def test_shared_cache_is_written_in_place() -> None:
