@@ -13,6 +13,7 @@ from __future__ import annotations
 import functools
 import operator
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from dlc._mlir import ir
 from dlc.analysis.carried_tensors import CarriedTensor, carried_tensors
@@ -30,12 +31,23 @@ _FRESH = "%"
 _LOOPS = frozenset({"scf.for", "scf.while"})
 
 
+@dataclass(frozen=True)
+class _Cut:
+    """What decides the size that a slice leaves: the size before, and start, end and step, some of which are in `bounds`."""
+
+    whole: Dim
+    bounds: ir.Value | None
+    index: int
+    given: tuple[tuple[int, ...], tuple[int, ...], int]
+
+
 class SymbolicShapes:
     """Plain types, with symbols, of every tensor value of one function; one forward walk, linear in its ops."""
 
     def __init__(self, function: ir.Operation) -> None:
         self._types: dict[ir.Value, TensorType] = {}
         self._elements: dict[ir.Value, Elements] = {}
+        self._cuts: dict[_Cut, Dim] = {}
         self._functions: dict[str, ir.Operation] | None = None
         self._fresh = 0
         self._bounds = bounds_of_function(function)
@@ -73,6 +85,8 @@ class SymbolicShapes:
         for result in operation.results:
             self._types.pop(result, None)
             self._elements.pop(result, None)
+        gone = set(operation.results)
+        self._cuts = {cut: dim for cut, dim in self._cuts.items() if cut.bounds not in gone}
 
     def facts_of(self, operation: ir.Operation) -> Facts | None:
         """What is known of a dl op and its operands; None for other ops and for those without one result."""
@@ -114,9 +128,22 @@ class SymbolicShapes:
         else:
             self._elements.pop(result, None)  # of a loop that was looked at before with more that it keeps
         dims = facts.result.shape if facts.result.is_static else result_dims(facts)
+        if facts.name == "slice":
+            dims = self._cut_alike(result.owner.operation, facts, dims)
         declared = tensor_type(result.type)
         if declared is not None:
             self._types[result] = self._named(declared, dims)
+
+    def _cut_alike(self, operation: ir.Operation, facts: Facts, dims: Sequence[Dim]) -> Sequence[Dim]:
+        """The dims of a slice, where those that data decide are those of other slices of equal sizes by the same data."""
+        found, attributes = list(dims), facts.attributes
+        (_, bounds), whole = operation.opview.operand_groups(), facts.types[0].shape
+        for index, axis in enumerate(attributes["axes"]):
+            if found[axis] is None:
+                given = (attributes["starts"][index : index + 1], attributes["ends"][index : index + 1], attributes["steps"][index])
+                cut = _Cut(whole[axis], bounds, index, given)
+                found[axis] = self._cuts.get(cut) or self._cuts.setdefault(cut, self._new_symbol())
+        return found
 
     def _note_bounds(self, operation: ir.Operation) -> None:
         """Bounds of the symbols that are new in the results of a dl op."""
@@ -157,6 +184,8 @@ class SymbolicShapes:
         given = block.operations[len(block.operations) - 1].operation.operands
         for result, value in zip(operation.results, given, strict=True):
             self._types[result] = self._types[value]
+            if value in self._elements:
+                self._elements[result] = self._elements[value]
 
     def _visit_loop(self, loop: ir.Operation) -> None:
         """What a loop carries has the dims that it begins with, if each step keeps all of those that are taken to be kept."""

@@ -89,9 +89,15 @@ def _wants_f64(node: NodeContext) -> bool:
 
 
 def decomposed(
-    node: NodeContext, q: ir.Value, k: ir.Value, v: ir.Value, mask: ir.Value | None, scale: float | None
+    node: NodeContext,
+    q: ir.Value,
+    k: ir.Value,
+    v: ir.Value,
+    mask: ir.Value | None,
+    scale: float | None,
+    sink: ir.Value | None = None,
 ) -> tuple[ir.Value, ir.Value]:
-    """The result, and the scores in the state that the node gives out."""
+    """The result, and the scores in the state that the node gives out; `sink` is one more score of each row, with no value."""
     dtype, mode = type_of_value(q).dtype, int(node.attribute("qk_matmul_output_mode", 0))
     states = [_scores(node, q, k, scale)]
     cap = float(node.attribute("softcap", 0.0))
@@ -100,7 +106,7 @@ def decomposed(
         factor = node.constant_value(cap, dtype)
         capped = dl.mul(dl.tanh(dl.div(capped, factor)), factor)
     masked = capped if mask is None else _masked(node, capped, mask)
-    weights = _weights(node, masked)
+    weights = _weights(node, masked) if sink is None else _weights_beside(masked, sink)
     states += [capped, masked, weights]
     return _grouped_product(weights, v), states[mode]
 
@@ -141,6 +147,18 @@ def _weights(node: NodeContext, scores: ir.Value) -> ir.Value:
     hidden = dl.equal(dl.reduce_max(scores, axes=[3], keepdims=True), lowest)
     found = dl.where(hidden, zero, dl.softmax(scores, axis=3))
     return found if wide == dtype else dl.cast(found, to=dtype)
+
+
+def _weights_beside(scores: ir.Value, sink: ir.Value) -> ir.Value:
+    """The softmax of rows that have one more score, `sink`, without the weight of that; f16 and bf16 compute in f32."""
+    dtype = type_of_value(scores).dtype
+    wide = "f32" if dtype in ("f16", "bf16") else dtype
+    scores, sink = (dl.cast(each, to=wide) if wide != dtype else each for each in (scores, sink))
+    top = dl.max(dl.reduce_max(scores, axes=[3], keepdims=True), sink)
+    powers = dl.exp(dl.sub(scores, top))
+    total = dl.add(dl.reduce_sum(powers, axes=[3], keepdims=True), dl.exp(dl.sub(sink, top)))
+    weights = dl.div(powers, total)
+    return dl.cast(weights, to=dtype) if wide != dtype else weights
 
 
 @importer("RotaryEmbedding")

@@ -31,9 +31,9 @@ class _Inputs:
 def import_attention(node: NodeContext) -> list[ir.Value]:
     """One product gives queries, keys and values; the past holds keys and values in one tensor."""
     if node.attribute("do_rotary", 0):
-        node.unsupported("do_rotary is not supported")
+        node.unsupported("do_rotary is not supported; export the model with nodes RotaryEmbedding")
     if node.attribute("past_present_share_buffer", 0):
-        node.unsupported("a past that shares its buffer with the present is not supported")
+        node.unsupported("a past that shares its buffer with the present is not supported; export the model without it")
     heads = int(node.attribute("num_heads"))
     projected = dl.matmul(node.value(0), node.value(1))
     if node.has_input(2):
@@ -63,7 +63,7 @@ def import_multi_head_attention(node: NodeContext) -> list[ir.Value]:
     """Queries, keys and values come apart, the latter two perhaps with their heads apart already."""
     heads = int(node.attribute("num_heads"))
     if any(node.has_input(index) for index in (8, 9)):
-        node.unsupported("a past that shares its buffer with the present is not supported")
+        node.unsupported("a past that shares its buffer with the present is not supported; export the model without it")
     q, k, v = _packed(node) if not node.has_input(2) else [_biased(node, index, heads) for index in range(3)]
     has_past = node.has_input(6)
     if has_past:
@@ -125,8 +125,8 @@ def _visible(node: NodeContext, index: int, k: ir.Value) -> ir.Value:
     if kind.rank == 3:
         return dl.unsqueeze(mask, axes=[1])
     batch, keys = type_of_value(k).shape[0], type_of_value(k).shape[2]
-    if kind.rank != 1 or kind.shape != (batch,) or not isinstance(batch, int):
-        node.unsupported(f"a mask of type {kind} is not supported")
+    if kind.rank != 1 or (isinstance(batch, int) and kind.shape[0] not in (batch, None)):
+        node.unsupported(f"a mask of type {kind} is not supported; give one of 1 and 0, or the number of keys of each image")
     lengths = dl.unsqueeze(node.value(index), axes=[1, 2, 3])
     if isinstance(keys, int):
         return dl.less(node.constant_value(np.arange(keys), kind.dtype), lengths)

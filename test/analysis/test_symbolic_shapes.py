@@ -134,3 +134,37 @@ def test_positions_of_as_many_tokens(rows: int, known: bool) -> None:
         function = module.body.operations[0].operation
         added = list(function.regions[0].blocks[0].operations)[-2].operation.results[0]
         assert (SymbolicShapes(function).type_of(added).shape[0] == "s") is known
+
+
+@pytest.mark.parametrize("same", [True, False])
+def test_equal_sizes_cut_by_the_same_data(same: bool) -> None:
+    ends = "%e" if same else "%other"
+    cut = "{starts = array<i64: 0>, axes = array<i64: 0>, steps = array<i64: 1>}"
+    text = f"""func.func @f(%x: tensor<?x8xf32> {{dl.dims = ["n", ""]}}, %y: tensor<?xi32> {{dl.dims = ["n"]}},
+                            %e: tensor<1xi64>, %other: tensor<1xi64>) {{
+      %0 = "dl.slice"(%x, %e) {cut} : (tensor<?x8xf32>, tensor<1xi64>) -> tensor<?x8xf32>
+      %1 = "dl.slice"(%y, {ends}) {cut} : (tensor<?xi32>, tensor<1xi64>) -> tensor<?xi32>
+      return
+    }}"""
+    with make_context(), ir.Location.unknown():
+        module = ir.Module.parse(text)
+        function = module.body.operations[0].operation
+        shapes = SymbolicShapes(function)
+        left, right = (
+            shapes.type_of(op.operation.results[0]).shape[0] for op in list(function.regions[0].blocks[0].operations)[:2]
+        )
+    assert (left == right) is same
+
+
+def test_sizes_that_a_kernel_computes() -> None:
+    """A cast of a size in a kernel is that size behind it."""
+    lines = [
+        '"dl.constant"() {value = dense<0> : tensor<i32>} : () -> tensor<i32>',
+        '"dl.constant"() {value = dense<1> : tensor<i32>} : () -> tensor<i32>',
+        '"dl.shape_of"(%x) {start = 1 : i64, end = 2 : i64} : (tensor<?x?x8xf32>) -> tensor<1xi64>',
+        '"dl.squeeze"(%2) {axes = array<i64: 0>} : (tensor<1xi64>) -> tensor<i64>',
+        '"dl.kernel"() ({ %c = "dl.cast"(%3) {to = i32} : (tensor<i64>) -> tensor<i32> '
+        '"dl.yield"(%c) : (tensor<i32>) -> () }) : () -> tensor<i32>',
+        '"dl.range"(%0, %4, %1) : (tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<?xi32>',
+    ]
+    assert _shape_of_last(*lines) == ("m",)

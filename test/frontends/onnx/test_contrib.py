@@ -138,11 +138,14 @@ def test_packed_queries_keys_and_values() -> None:
         compare(dlc.compile(model)(feeds)[0], want, "y")
 
 
-def test_lengths_of_dynamic_keys() -> None:
+@pytest.mark.parametrize("axes", [(1,), (0, 1)])
+def test_lengths_of_dynamic_keys(axes: tuple[int, ...]) -> None:
     feeds = {name: _floats(B, S, N * D) for name in "qkv"} | {"lengths": np.array([2, 4], np.int32)}
     model = build_model([contrib("MultiHeadAttention", "q", "k", "v", "", "lengths", outputs=["y"], num_heads=N)], feeds)
-    for entry in model.graph.input[:3]:
-        entry.type.tensor_type.shape.dim[1].dim_param = "positions"
+    for entry in model.graph.input:
+        for axis, dim in enumerate(entry.type.tensor_type.shape.dim):
+            if axis in axes:
+                dim.dim_param = ("batch", "positions")[axis]
     session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
     compare(dlc.compile(model)(feeds)[0], session.run(None, feeds)[0], "y")
 

@@ -143,7 +143,7 @@ def test_positions() -> None:
     _Call((7,), 1, 6, has_positions=True, attributes={"do_rotary": 1}).check()
 
 
-@pytest.mark.parametrize("attributes", [{"local_window_size": 3}, {"softcap": 5.0}, {"scale": 0.3}])
+@pytest.mark.parametrize("attributes", [{"local_window_size": 3}, {"softcap": 5.0}, {"scale": 0.3}, {"smooth_softmax": 1}])
 @pytest.mark.parametrize(("new", "past"), [(6, 0), (1, 6)])
 def test_attributes(attributes: dict[str, Any], new: int, past: int) -> None:
     _Call((new + past,), new, past, attributes=attributes).check()
@@ -157,7 +157,10 @@ def test_sequences_that_do_not_fit() -> None:
 
 @pytest.mark.parametrize(
     ("attributes", "message"),
-    [({"smooth_softmax": 1}, "smooth_softmax = 1 is not supported"), ({"k_quant_type": "PER_TENSOR"}, "a quantised cache")],
+    [
+        ({"causal": 0}, "causal = 0 is not supported; export the model with 1"),
+        ({"k_quant_type": "PER_TENSOR"}, "a quantised cache"),
+    ],
 )
 def test_refused(attributes: dict[str, Any], message: str) -> None:
     with pytest.raises(dlc.UnsupportedError, match=message):
