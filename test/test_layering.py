@@ -21,6 +21,7 @@ LEAVES = {
     "dlc.dtypes",
     "dlc.file_kinds",
     "dlc.memory_limit",
+    "dlc.op_modules",
     "dlc.option_values",
     "dlc.package_versions",
     "dlc.partial_files",

@@ -9,7 +9,7 @@ import onnx
 
 from dlc.errors import DLCError, UnsupportedError
 from dlc.frontends.onnx.coverage import NodeCoverage, State, Survey
-from dlc.frontends.onnx.importers import importers
+from dlc.frontends.onnx.importers import find_importer
 from dlc.frontends.onnx.loader import opset_of
 from dlc.frontends.onnx.node import key_of, label_of, op_of
 from dlc.hosting.graph import HostGraph, Segment
@@ -50,7 +50,7 @@ def _survey(graph: HostGraph, look: SurveyModel) -> Survey:
 def _unchecked(segment: Segment) -> Iterator[NodeCoverage]:
     """The nodes of a segment that is compiled at its calls."""
     for index, node in enumerate(segment.model.graph.node):
-        opset, is_known = opset_of(segment.model, key_of(node)[0]), key_of(node) in importers()
+        opset, is_known = opset_of(segment.model, key_of(node)[0]), find_importer(key_of(node)) is not None
         state: State = "unchecked" if is_known else "unsupported"
         reason = _LATER if is_known else "the op is not supported"
         yield NodeCoverage(label_of(node, index), op_of(node), opset, (), (), (), state, reason)

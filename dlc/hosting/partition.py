@@ -10,7 +10,7 @@ import numpy as np
 import onnx
 
 from dlc.errors import ParseError, UnsupportedError, UnsupportedNode
-from dlc.frontends.onnx.importers import importers
+from dlc.frontends.onnx.importers import find_importer
 from dlc.frontends.onnx.loader import PreparedModel, infer_shapes, opset_of
 from dlc.frontends.onnx.validation.problems import place_of
 from dlc.hosting.decomposition import decomposed
@@ -139,7 +139,7 @@ class _Cutter:
             return True
         if key[1] not in _CONTROL_FLOW or key[0]:
             return False
-        return key not in importers() or any(self._holds_hosted(body, scope) for body in _bodies(node).values())
+        return find_importer(key) is None or any(self._holds_hosted(body, scope) for body in _bodies(node).values())
 
     def _holds_hosted(self, graph: onnx.GraphProto, outer: _Scope) -> bool:
         scope = self._scope_of(graph, outer)

@@ -16,7 +16,7 @@ from dlc.dialects.dl.types import tensor_type, type_of_array
 from dlc.errors import DLCError, InvalidInputError, UnsupportedNode
 from dlc.frontends.onnx.declared import DeclaredTypes, declared_types, without_shapes
 from dlc.frontends.onnx.importer import GraphImporter, ShapeOverrides
-from dlc.frontends.onnx.importers import importers
+from dlc.frontends.onnx.importers import find_importer
 from dlc.frontends.onnx.input_shapes import input_shapes
 from dlc.frontends.onnx.loader import Expansion, PreparedModel, opset_of, prepare_model
 from dlc.frontends.onnx.node import key_of, label_of, op_of
@@ -249,6 +249,6 @@ def _state_of_unread(node: onnx.NodeProto, broken: Sequence[Problem], is_own: bo
         return "invalid", "; ".join(f"{problem.what}; {problem.remedy}" for problem in broken)
     schema = schema_of(node.op_type, version, key_of(node)[0])
     is_function = is_own or (schema is not None and (schema.has_function or schema.has_context_dependent_function))
-    if key_of(node) not in importers() and not is_function:
+    if find_importer(key_of(node)) is None and not is_function:
         return "unsupported", "the op is not supported"
     return "unchecked", "the model breaks rules of ONNX"

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import onnx
 
-from dlc.frontends.onnx.importers import importers
+from dlc.frontends.onnx.importers import find_importer
 from dlc.frontends.onnx.validation.nodes import schema_of
 
 _DEEPEST = 8
@@ -54,7 +54,7 @@ def expand_functions(
 def _expandable(node: onnx.NodeProto, opset_of: Callable[[str], int]) -> onnx.defs.OpSchema | None:
     """The schema of a node that is a function and has no importer."""
     domain = _domain_of(node)
-    if (domain, node.op_type) in importers():
+    if find_importer((domain, node.op_type)) is not None:
         return None
     schema = schema_of(node.op_type, opset_of(domain), domain)
     return schema if schema is not None and (schema.has_function or schema.has_context_dependent_function) else None

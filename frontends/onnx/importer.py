@@ -30,7 +30,7 @@ from dlc.errors import UnsupportedError, UnsupportedNode, ValuesNeededError, Ver
 from dlc.frontends.onnx.constant_pool import ConstantPool, native
 from dlc.frontends.onnx.declared import DeclaredTypes, declared_type, declared_types, without_shapes
 from dlc.frontends.onnx.folding import can_fold, fold_node
-from dlc.frontends.onnx.importers import Imported, importers
+from dlc.frontends.onnx.importers import Imported, find_importer
 from dlc.frontends.onnx.input_shapes import input_shapes
 from dlc.frontends.onnx.kinds import check_kinds
 from dlc.frontends.onnx.loader import load_model, opset_of, prepare_model
@@ -213,7 +213,7 @@ class GraphImporter:
 
     def _skip(self, node: onnx.NodeProto, label: str) -> None:
         """A node after one that failed: what it is made of is not known, only whether there is such an op."""
-        if key_of(node) not in importers():
+        if find_importer(key_of(node)) is None:
             self._report(label, op_of(node), "the op is not supported")
         self.unknown.update(name for name in node.output if name)
 
@@ -228,7 +228,7 @@ class GraphImporter:
 
     def _build(self, node: onnx.NodeProto) -> Sequence[Imported]:
         domain, _ = key = key_of(node)
-        function = importers().get(key)
+        function = find_importer(key)
         if function is None:
             raise UnsupportedFeature("the op is not supported")
         context = NodeContext(

@@ -11,7 +11,6 @@ or a NumPy array for a result that is known at import. Family files are found by
 from __future__ import annotations
 
 import functools
-import importlib
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
@@ -19,6 +18,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from dlc._mlir import ir
+from dlc.op_modules import OpModules
 
 if TYPE_CHECKING:
     from dlc.frontends.onnx.node import NodeContext
@@ -59,12 +59,27 @@ def importer(*ops: str, domain: str = "") -> Callable[[Importer], Importer]:
     return register
 
 
+@functools.cache
+def _families() -> OpModules:
+    folders = {f"{__package__}.{folder}".rstrip("."): Path(__file__).parent / folder for folder in _FOLDERS}
+    files = {
+        f"{package}.{file.stem}": file
+        for package, folder in folders.items()
+        for file in sorted(folder.glob("*.py"))
+        if file.stem not in _NOT_FAMILIES
+    }
+    return OpModules("importer", files)
+
+
+def find_importer(key: tuple[str, str]) -> Importer | None:
+    """The importer of a (domain, op), None for ops that have none. Families that do not name the op stay out of the process."""
+    if key not in _IMPORTERS:
+        _families().bring(key[1])
+    return _IMPORTERS.get(key)
+
+
 @functools.lru_cache(maxsize=1)
 def importers() -> Mapping[tuple[str, str], Importer]:
     """Every importer by (domain, op)."""
-    for folder in _FOLDERS:
-        package = f"{__package__}.{folder}".rstrip(".")
-        for file in sorted((Path(__file__).parent / folder).glob("*.py")):
-            if file.stem not in _NOT_FAMILIES:
-                importlib.import_module(f"{package}.{file.stem}")
+    _families().bring_all()
     return _IMPORTERS

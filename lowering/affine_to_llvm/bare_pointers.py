@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dlc._mlir import ir
-from dlc.analysis.buffers import nested_ops
 from dlc.analysis.symbols import functions_of, symbol_name
 
 _POINTER = "!llvm.ptr"
@@ -18,14 +17,14 @@ _ALLOCATED, _ALIGNED, _OFFSET, _SIZES, _STRIDES = range(5)
 """Fields of a memref's descriptor."""
 
 
-def pass_bare_pointers(module: ir.Operation) -> None:
+def pass_bare_pointers(module: ir.Operation, ops: Sequence[ir.Operation]) -> None:
     """Give functions that only calls reach pointers for their arguments of static shape and identity layout.
 
     These are the private functions of a module, and the kernels in modules of their own (`dl.kernel`), which are called from
-    others: both sides know from the types alone what is passed.
+    others: both sides know from the types alone what is passed. `ops` are all ops of the module.
     """
     operations = functions_of(module)
-    inner = [op for function in operations for op in nested_ops(function) if op.name in ("func.call", "func.constant")]
+    inner = [op for op in ops if op.name in ("func.call", "func.constant")]
     named = {op.attributes["value"].value for op in inner if op.name == "func.constant"}
     functions = {name: op for op in operations if (name := symbol_name(op)) not in named and _is_called_only(op)}
     positions = {name: _static_arguments(op) for name, op in functions.items()}

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from dlc._mlir import arith, ir
-from dlc.analysis.buffers import nested_ops
 
 _LOADS = ("llvm.load", "llvm.intr.masked.load")
 _STORES = ("llvm.store", "llvm.intr.masked.store")
 
 
-def move_bools_as_bytes(module: ir.Operation) -> None:
-    """Let loads and stores of i1 vectors in an llvm-dialect module move vectors of i8; a byte that is not 0 is true.
+def move_bools_as_bytes(ops: Sequence[ir.Operation]) -> None:
+    """Let loads and stores of i1 vectors among `ops`, those of an llvm-dialect module, move vectors of i8; a byte not 0 is true.
 
     before: %b = llvm.load %p : !llvm.ptr -> vector<16xi1>
     after:  %y = llvm.load %p : !llvm.ptr -> vector<16xi8>    %b = llvm.icmp "ne" %y, %zero
     """
-    for op in nested_ops(module):
+    for op in ops:
         if op.name in _LOADS and _is_bools(op.results[0].type):
             _load(op)
         elif op.name in _STORES and _is_bools(op.operands[0].type):

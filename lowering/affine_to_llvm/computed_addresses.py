@@ -6,17 +6,19 @@ in all lanes, and each lane reads what the first one does.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from dlc._mlir import ir
-from dlc.analysis.buffers import defining_op, nested_ops
+from dlc.analysis.buffers import defining_op
 
 _CONVERSIONS = ("arith.fptosi", "arith.fptoui")
 _JUMPS = ("llvm.br", "llvm.cond_br")
 _ANNOTATION = "#llvm.loop_annotation<vectorize = <disable = true>>"
 
 
-def has_computed_addresses(function: ir.Operation) -> bool:
-    """Whether a load of a function, still at level affine, has an index that is made of a float."""
-    loads = [op for op in nested_ops(function) if op.name == "memref.load"]
+def has_computed_addresses(ops: Iterable[ir.Operation]) -> bool:
+    """Whether a load among `ops`, still at level affine, has an index that is made of a float."""
+    loads = [op for op in ops if op.name == "memref.load"]
     return any(_is_of_float(index, set()) for op in loads for index in list(op.operands)[1:])
 
 

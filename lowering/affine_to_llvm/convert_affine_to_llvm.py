@@ -14,7 +14,7 @@ from dlc.lowering.affine_to_llvm.allocations import guard_allocations
 from dlc.lowering.affine_to_llvm.bare_pointers import pass_bare_pointers
 from dlc.lowering.affine_to_llvm.bool_storage import move_bools_as_bytes
 from dlc.lowering.affine_to_llvm.computed_addresses import has_computed_addresses, keep_from_vectorizer
-from dlc.lowering.affine_to_llvm.half_storage import move_halves_as_integers
+from dlc.lowering.affine_to_llvm.half_storage import hold_halves, move_halves_as_integers
 from dlc.lowering.affine_to_llvm.hoist_scratch import hoist_scratch
 from dlc.lowering.affine_to_llvm.interfaces import C_INTERFACE, merge_interfaces
 from dlc.lowering.affine_to_llvm.named_calls import name_calls
@@ -72,23 +72,24 @@ class ConvertAffineToLlvm(Pass):
     """
 
     def run(self, op: ir.Operation) -> None:
-        for inner in nested_ops(op):
+        ops = nested_ops(op)
+        for inner in ops:
             _require_loops(inner)
             _require_strides(inner)
             _require_axis(inner)
             _require_divisors(inner)
             _require_mask(inner)
             _drop_alignment(inner)
-        pass_bare_pointers(op)
+        pass_bare_pointers(op, ops)
         noalias, scalar = {}, set()
         entries = _entries_of(op)
         for function in _functions(op):
-            hoist_scratch(function)
-            name = symbol_name(function)
+            inside, name = nested_ops(function), symbol_name(function)
+            hoist_scratch(function, inside)
             _set_linkage(function, name in entries if entries else _is_callable(function))
             noalias[name] = _noalias_pointers(function)
-            scalar |= {name} if has_computed_addresses(function) else set()
-        lower_assertions(op)
+            scalar |= {name} if has_computed_addresses(inside) else set()
+        lower_assertions(op, [inner for inner in ops if inner.name == "cf.assert"])
         run_native(op, *_LOWERING)
         _mark_noalias(op, noalias)
         for function in _named(op, scalar):
@@ -97,8 +98,11 @@ class ConvertAffineToLlvm(Pass):
         guard_allocations(op)
         for function in _interfaces(op):
             name_calls(function)
-        move_halves_as_integers(op)
-        move_bools_as_bytes(op)
+        ops = nested_ops(op)
+        if hold_halves(ops):
+            move_halves_as_integers(ops)
+            ops = nested_ops(op)
+        move_bools_as_bytes(ops)
         fit_to_target(op)
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dlc._mlir import ir
-from dlc.analysis.buffers import nested_ops
 
 _MOVES = frozenset(
     f"llvm.{name}"
@@ -38,14 +37,11 @@ _MOVES = frozenset(
 _MASKED = ("llvm.intr.masked.load", "llvm.intr.masked.store")
 
 
-def move_halves_as_integers(module: ir.Operation) -> None:
-    """Give every bf16 value of an llvm-dialect module, and f16 in masked loads and stores, the type of an integer.
+def move_halves_as_integers(ops: Sequence[ir.Operation]) -> None:
+    """Give every bf16 value of `ops`, all of an llvm-dialect module, and f16 in masked loads and stores, the type of an integer.
 
     Arithmetic on bf16 must have become arithmetic on f32 and integers before; ops that still want bf16 get a bitcast.
     """
-    ops = nested_ops(module)
-    if not _hold_halves(ops):
-        return
     wanting = [
         (op, index, value.type)
         for op in ops
@@ -69,7 +65,7 @@ def move_halves_as_integers(module: ir.Operation) -> None:
             _mask_integers(op)
 
 
-def _hold_halves(ops: Sequence[ir.Operation]) -> bool:
+def hold_halves(ops: Sequence[ir.Operation]) -> bool:
     """Whether an op makes, or a block takes, a 16-bit float: looking for them first takes a third of the time of the rest."""
     made = (result.type for op in ops for result in op.results)
     taken = (value.type for op in ops for region in op.regions for block in region.blocks for value in block.arguments)

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from dlc._mlir import ir
-from dlc.analysis.buffers import defining_op, nested_ops
+from dlc.analysis.buffers import defining_op
 
 
-def hoist_scratch(function: ir.Operation) -> None:
-    """Move the allocations of affine loop bodies out of all loops.
+def hoist_scratch(function: ir.Operation, ops: Iterable[ir.Operation]) -> None:
+    """Move the allocations of affine loop bodies out of all loops; `ops` are all ops of the function.
 
     Parallel loops that leave their thread are functions of their own by now, so that iterations which share scratch
     memory run one after the other. Memory on the stack moves to the start of the function; a buffer that its own body
     frees moves around the outermost loop, where its size is known.
     """
     entry = function.regions[0].blocks[0]
-    for op in [op for op in nested_ops(function) if op.name in ("memref.alloca", "memref.alloc")]:
+    for op in [op for op in ops if op.name in ("memref.alloca", "memref.alloc")]:
         outermost = _outermost_loop(op)
         if outermost is None:
             continue

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from dlc._mlir import arith, func, ir, scf
-from dlc.analysis.buffers import defining_op, nested_ops
+from dlc.analysis.buffers import defining_op
 from dlc.analysis.symbols import symbol_name
 from dlc.lowering.affine_to_llvm.texts import create_text
 
@@ -12,12 +14,11 @@ _RAISE_DIMS = "dlc_raise_dims"
 _POINTER = "!llvm.ptr"
 
 
-def lower_assertions(module: ir.Operation) -> None:
-    """Replace every `cf.assert` below `module` by a branch to the runtime's `dlc_raise`, or `dlc_raise_dims`.
+def lower_assertions(module: ir.Operation, assertions: Sequence[ir.Operation]) -> None:
+    """Replace every `cf.assert` of `module`, the ops `assertions`, by a branch to the runtime's `dlc_raise`, or `dlc_raise_dims`.
 
     The second gets the operands of the comparison that is asserted. Upstream's lowering ends the process instead.
     """
-    assertions = [op for op in nested_ops(module) if op.name == "cf.assert"]
     texts: dict[str, str] = {}
     for op in assertions:
         message = ir.StringAttr(op.attributes["msg"]).value

@@ -12,7 +12,7 @@ from dlc.dialects.dl import op_class
 from dlc.dialects.dl.types import element_of_dtype, signless_twin, tensor_type
 from dlc.lowering.dl_to_linalg.building.builder import Builder
 from dlc.lowering.dl_to_linalg.building.loop_steps import require_steps
-from dlc.lowering.dl_to_linalg.building.lowerings import SourceOp, lowerings
+from dlc.lowering.dl_to_linalg.building.lowerings import SourceOp, find_lowering
 from dlc.lowering.dl_to_linalg.building.slice_sizes import require_slice_sizes
 from dlc.lowering.dl_to_linalg.building.stated_bounds import require_stated_bounds
 from dlc.lowering.pass_base import Pass, PassFailure
@@ -68,7 +68,7 @@ def _collect(block_owner: ir.Operation, shapes: SymbolicShapes) -> list[tuple[ir
 
 
 def _source(operation: ir.Operation, shapes: SymbolicShapes) -> SourceOp:
-    if op_class(operation.name) is None or operation.name.removeprefix("dl.") not in lowerings():
+    if op_class(operation.name) is None or find_lowering(operation.name.removeprefix("dl.")) is None:
         raise PassFailure(operation, f"'{operation.name}' op has no lowering to linalg", _REMEDIES.get(operation.name, ""))
     view = operation.opview
     groups = view.operand_groups()
@@ -91,8 +91,10 @@ def _typed(group: Any, type_of: Any) -> Any:
 def _lower(operation: ir.Operation, source: SourceOp) -> None:
     current = replace(source, operands=operation.opview.operand_groups())  # those before it are lowered by now
     builder = Builder(ir.InsertionPoint(operation), operation.location, op_name=source.name)
+    lower = find_lowering(source.name.removeprefix("dl."))
+    assert lower is not None  # `_source` took the op
     with operation.location:
-        lowered = lowerings()[source.name.removeprefix("dl.")](builder, current)
+        lowered = lower(builder, current)
         values: Sequence[ir.Value] = [lowered] if isinstance(lowered, ir.Value) else lowered
         for result, value in zip(list(operation.results), values, strict=True):
             result.replace_all_uses_with(_declared(builder, value, _signless(result.type)))

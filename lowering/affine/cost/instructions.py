@@ -69,6 +69,7 @@ class LoopNestCost:
         self.facts = facts
         self.lane_loop = lane_loop
         self._steps: dict[tuple[int, int, Copies], Cycles] = {}
+        self._parts: dict[Copies, list[tuple[float, Copies]]] = {}
 
     @cached_property
     def _lane_place(self) -> int | None:
@@ -174,10 +175,9 @@ class LoopNestCost:
         """Cycles of the whole nest, cut like `tile`; of the loops as they are where there is no lane loop."""
         if self.lane_loop is None:
             return math.prod((_extent(loop) for loop in self.nest.loops), start=1.0) * self.step(tile).total
-        nest, reduces = self.nest, self.nest.reduces(tile)
-        cycles, inner_trips = 0.0, self._inner_trips(tile)
-        jam_parts = _unroll_and_jam_parts(nest, tile)
-        for lane_trips, vectors in _lane_parts(nest, tile):
+        reduces, cycles, inner_trips = self.nest.reduces(tile), 0.0, self._inner_trips
+        jam_parts = self._jam_parts(tile.unroll_and_jam)
+        for lane_trips, vectors in _lane_parts(_extent(self.lane_loop), tile, reduces):
             for jam_trips, factors in jam_parts:
                 once = self._step(tile.lanes, vectors, factors).total * inner_trips
                 if self._scattered:
@@ -187,10 +187,20 @@ class LoopNestCost:
                 copies = tile.body_copies if reduces else 0
                 cycles += (once + copies * policy().cost.horizontal_cycles) * jam_trips * (1 if reduces else lane_trips)
         cut = {tile.lane_loop, *(place for place, _ in tile.unroll_and_jam)}
-        for place, loop in enumerate(nest.band):
+        for place, extent in enumerate(self._band_extents):
             if place not in cut:
-                cycles *= _extent(loop)
+                cycles *= extent
         return cycles
+
+    @cached_property
+    def _band_extents(self) -> list[int]:
+        return [_extent(loop) for loop in self.nest.band]
+
+    def _jam_parts(self, unroll_and_jam: Copies) -> list[tuple[float, Copies]]:
+        """(trips, factors) of every combination of main steps and remainders, found once for tiles that differ in vectors."""
+        if unroll_and_jam not in self._parts:
+            self._parts[unroll_and_jam] = _unroll_and_jam_parts(self.nest, unroll_and_jam)
+        return self._parts[unroll_and_jam]
 
     @cached_property
     def _scattered(self) -> list[frozenset[int]]:
@@ -198,10 +208,12 @@ class LoopNestCost:
         ivs = [loop.iv for loop in self.nest.band]
         return [runs_along(op, ivs) for op in (self.facts.scattered if self.facts else ())]
 
-    def _inner_trips(self, tile: Tile) -> float:
+    @cached_property
+    def _inner_trips(self) -> float:
+        """Iterations of the reduction loops but for one whose iterations are lanes."""
         trips = 1.0
         for loop in self.nest.loops[len(self.nest.band) :]:
-            if loop is not self.nest.lane_loop(tile):
+            if loop is not self.lane_loop:
                 trips *= _extent(loop)
         return trips
 
@@ -262,19 +274,19 @@ def _extent(loop: Loop) -> int:
     return max(loop.likely_extent, 1)
 
 
-def _lane_parts(nest: Nest, tile: Tile) -> list[tuple[int, int]]:
-    """(trips, vectors) of the main steps and of the tail."""
-    whole, left = divmod(_extent(nest.lane_loop(tile)), tile.width)
+def _lane_parts(extent: int, tile: Tile, reduces: bool) -> list[tuple[int, int]]:
+    """(trips, vectors) of the main steps and of the tail of a lane loop of `extent` iterations."""
+    whole, left = divmod(extent, tile.width)
     tail = -(-left // tile.lanes)
-    if tail and nest.reduces(tile):
+    if tail and reduces:
         return [(whole, tile.vectors), (tail, 1)]
     return [(whole, tile.vectors), *([(1, tail)] if tail else [])]
 
 
-def _unroll_and_jam_parts(nest: Nest, tile: Tile) -> list[tuple[float, Copies]]:
+def _unroll_and_jam_parts(nest: Nest, unroll_and_jam: Copies) -> list[tuple[float, Copies]]:
     """(trips, factors) of every combination of main steps and remainders."""
     parts: list[tuple[float, Copies]] = [(1, ())]
-    for place, factor in tile.unroll_and_jam:
+    for place, factor in unroll_and_jam:
         loop = nest.loops[place]
         is_open = loop.extent is None
         cuts: Sequence[tuple[float, int]] = _open_parts(loop, factor) if is_open else balanced(loop.likely_extent, factor)

@@ -9,7 +9,6 @@ Family files are found by listing the level and its folders; nothing else regist
 from __future__ import annotations
 
 import functools
-import importlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +17,7 @@ from typing import Any
 from dlc._mlir import ir
 from dlc.dialects.dl.types import TensorType
 from dlc.lowering.dl_to_linalg.building.builder import Builder
+from dlc.op_modules import OpModules
 
 _LEVEL = "dlc.lowering.dl_to_linalg"
 _FOLDERS = ("contractions", "sampling", "selection")
@@ -65,11 +65,23 @@ def lowering(*names: str) -> Callable[[Lowering], Lowering]:
     return register
 
 
+@functools.cache
+def _families() -> OpModules:
+    level = Path(__file__).parent.parent
+    files = sorted([*level.glob("*.py"), *(file for folder in _FOLDERS for file in (level / folder).glob("*.py"))])
+    families = [file for file in files if file.stem != "__init__" and not file.stem.startswith("convert_")]
+    return OpModules("lowering", {".".join((_LEVEL, *file.relative_to(level).with_suffix("").parts)): file for file in families})
+
+
+def find_lowering(name: str) -> Lowering | None:
+    """The lowering of the op `dl.<name>`, None for ops that have none. Families that do not name the op stay out of the process."""
+    if name not in _LOWERINGS:
+        _families().bring(name)
+    return _LOWERINGS.get(name)
+
+
 @functools.lru_cache(maxsize=1)
 def lowerings() -> Mapping[str, Lowering]:
     """Every lowering by op name without the `dl.` prefix."""
-    level = Path(__file__).parent.parent
-    for file in sorted([*level.glob("*.py"), *(file for folder in _FOLDERS for file in (level / folder).glob("*.py"))]):
-        if file.stem != "__init__" and not file.stem.startswith("convert_"):
-            importlib.import_module(".".join((_LEVEL, *file.relative_to(level).with_suffix("").parts)))
+    _families().bring_all()
     return _LOWERINGS
