@@ -125,8 +125,9 @@ def _spread(values: range | None, most: int) -> list[int]:
     """So many of the values at most; none of a range that is not known."""
     if not values:
         return []
-    count = min(most, len(values))
-    return [values[(2 * at + 1) * len(values) // (2 * count)] for at in range(count)]
+    length = (values[-1] - values[0]) // values.step + 1  # `len` takes no more than 2^63 - 1
+    count = min(most, length)
+    return [values[(2 * at + 1) * length // (2 * count)] for at in range(count)]
 
 
 def _body(loop: ir.Operation) -> list[ir.Operation]:
