@@ -153,7 +153,8 @@ def _weights(nest: ParallelNest | ParallelGroup, min_work: int) -> list[int]:
     least = least_work(nest.root.parent.operation, min_work)
     if isinstance(nest, ParallelGroup):
         known = sorted(nest.weights().items()) or [(0, min_work)]
-        return [known[0][1], known[-1][1], max(least, nest.least_share)]
+        weights = (known[0][1], known[-1][1], max(least, nest.least_share))
+        return [min(weight, 2**63 - 1) for weight in weights]  # each is an i64
     first, last = (max(1, work // max(1, nest.inner)) for work in (nest.first, nest.last))
     is_nested = nest.loops[0].trips is None and nest.root.parent.operation.name != "func.func"
     return [first, last, least] if is_nested or abs(first - last) > policy().parallel.even_share * max(first, last) else []
