@@ -21,7 +21,7 @@ from dlc.lowering.policy import policy
 _POOL = "dlc_parallel_for"
 _UNEVEN_POOL = "dlc_parallel_for_uneven"
 
-_MOST_ITERATIONS = 2**63 - 1
+_LARGEST = 2**63 - 1
 """The largest number that an index holds."""
 
 
@@ -77,7 +77,8 @@ def _outline(function: ir.Operation, nest: ParallelNest | ParallelGroup, body_na
             count = arith.index_cast(long, region.count)
             context = record.store(captured, function.regions[0].blocks[0])
             task = record.address_of(task_name)
-            func.CallOp([], _pool(weights), [task, context, count, *(arith.constant(long, weight) for weight in weights)])
+            numbers = [arith.constant(long, min(weight, _LARGEST)) for weight in weights]
+            func.CallOp([], _pool(weights), [task, context, count, *numbers])
         body = private_function(body_name, region.moved, captured, constants, [index, index])
         body.attributes["arg_attrs"] = ir.ArrayAttr.get([*marks, *[ir.DictAttr.get({})] * 2])
         module_block.append(body)
@@ -149,12 +150,15 @@ def _or_all(condition: ir.Value, bound: ir.Value, other: int) -> ir.Value:
 
 
 def _weights(nest: ParallelNest | ParallelGroup, min_work: int) -> list[int]:
-    """The work of the first and of the last iteration of the range and the least that is shared; nothing for even shares."""
+    """The work of the first and of the last iteration of the range and the least that is shared; nothing for even shares.
+
+    Raises `PassFailure` for a group of loops whose range no index counts.
+    """
     least = least_work(nest.root.parent.operation, min_work)
     if isinstance(nest, ParallelGroup):
         known = sorted(nest.weights().items()) or [(0, min_work)]
-        weights = (known[0][1], known[-1][1], max(least, nest.least_share))
-        return [min(weight, 2**63 - 1) for weight in weights]  # each is an i64
+        _require_countable(nest.root, known[-1][0] - known[0][0] + 1)
+        return [known[0][1], known[-1][1], max(least, nest.least_share)]
     first, last = (max(1, work // max(1, nest.inner)) for work in (nest.first, nest.last))
     is_nested = nest.loops[0].trips is None and nest.root.parent.operation.name != "func.func"
     return [first, last, least] if is_nested or abs(first - last) > policy().parallel.even_share * max(first, last) else []
@@ -189,12 +193,17 @@ def _from_zero(nest: ParallelNest) -> ParallelNest:
     return replace(nest, loops=(found, *inner))
 
 
+def _require_countable(root: ir.Operation, iterations: int) -> None:
+    """Raise `PassFailure` for loops of more iterations than the pool's i64 counts."""
+    if iterations > _LARGEST:
+        what = f"the loops have {iterations} iterations, more than an index can count"
+        raise PassFailure(root, what, "give bounds within 2^63")
+
+
 def _iterations(nest: ParallelNest) -> ir.Value:
     """Emit the number of iterations of the nest, an index."""
     outer, inner = nest.loops[0], nest.inner
-    if inner * (outer.trips or 1) > _MOST_ITERATIONS:
-        what = f"the loops have {inner * (outer.trips or 1)} iterations, more than an index can count"
-        raise PassFailure(nest.root, what, "give bounds within 2^63")
+    _require_countable(nest.root, inner * (outer.trips or 1))
     if outer.trips is not None:
         return constant_index(outer.trips * inner)
     upper = outer.upper.map

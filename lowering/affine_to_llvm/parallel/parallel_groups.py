@@ -76,7 +76,7 @@ class ParallelGroup:
         for loop, at, each in known:
             for value in (value for value in found if value in each):
                 found[value] += sum(work_of(op, {**at, loop.regions[0].blocks[0].arguments[0]: value}) for op in _body(loop))
-        whole, share = work_of(self.root), sum(found.values()) * len(range(first, last + 1)) // 2
+        whole, share = work_of(self.root), sum(found.values()) * (last - first + 1) // 2
         return {value: max(1, work * whole // max(1, share)) for value, work in found.items()}
 
     def clip(self, lower: ir.Value, upper: ir.Value) -> None:

@@ -45,7 +45,6 @@ class Run:
     after: tuple[np.ndarray, ...]
 
 
-@pytest.mark.sweep(every=3)
 @pytest.mark.parametrize("file", FILES)
 def test_results_stay(file: str) -> None:
     for run in runs(file):
