@@ -86,7 +86,7 @@ def import_dft(node: NodeContext) -> ir.Value:
     inverse, onesided = bool(node.attribute("inverse", 0)), bool(node.attribute("onesided", 0))
     length = 2 * (size - 1) if inverse and onesided else size
     if node.has_input(1):
-        length = int(node.required_constant(1, "dft_length").reshape(-1)[0])
+        length = int(node.constant_scalar(1, "dft_length"))
     transform = _Transform(length, size, int(components), inverse, onesided)
     transform = replace(transform, given=min(size, transform.read))
     _check_length(node, transform)
@@ -98,7 +98,7 @@ def import_dft(node: NodeContext) -> ir.Value:
 def _axis(node: NodeContext) -> int:
     if node.opset < 20:
         return int(node.attribute("axis", 1))
-    return int(node.required_constant(2, "axis").reshape(-1)[0]) if node.has_input(2) else -2
+    return int(node.constant_scalar(2, "axis")) if node.has_input(2) else -2
 
 
 def _transformed(node: NodeContext, x: ir.Value, axis: int, transform: _Transform) -> ir.Value:
@@ -150,7 +150,7 @@ def import_stft(node: NodeContext) -> ir.Value:
     signal, components = _wide(node, node.value(0)), node.type(0).shape[-1]
     if node.rank(0) != 3 or components not in (1, 2):
         node.unsupported(f"its signal is {node.type(0)}, but must have rank 3 and 1 or 2 components")
-    step = int(node.required_constant(1, "frame_step").reshape(-1)[0])
+    step = int(node.constant_scalar(1, "frame_step"))
     if step < 1:
         node.unsupported(f"frame_step is {step}, but must be 1 or more")
     length = _frame_length(node)
@@ -188,7 +188,7 @@ def _frame_length(node: NodeContext) -> int:
     """As given, else the window's; both are one."""
     window = node.type(2).shape[0] if node.has_input(2) else None
     if node.has_input(3):
-        length = int(node.required_constant(3, "frame_length").reshape(-1)[0])
+        length = int(node.constant_scalar(3, "frame_length"))
         if window not in (None, length):
             node.unsupported(f"the window has {window} elements but frames have {length}")
         return length
@@ -223,7 +223,7 @@ def _narrow(node: NodeContext, found: ir.Value) -> ir.Value:
 def import_mel_weight_matrix(node: NodeContext) -> np.ndarray:
     """Known at import: triangles between places that lie evenly on the mel scale."""
     names = ("num_mel_bins", "dft_length", "sample_rate", "lower_edge_hertz", "upper_edge_hertz")
-    given = [node.required_constant(index, name).reshape(-1)[0] for index, name in enumerate(names)]
+    given = [node.constant_scalar(index, name) for index, name in enumerate(names)]
     dtype = onnx.helper.tensor_dtype_to_np_dtype(node.attribute("output_datatype", onnx.TensorProto.FLOAT))
     if dtype not in NUMPY_DTYPES.values():
         node.unsupported(f"element type {dtype} is not supported")

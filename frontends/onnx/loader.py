@@ -202,7 +202,7 @@ def _raise_opset(model: onnx.ModelProto, name: str) -> onnx.ModelProto:
         return model
     try:
         return onnx.version_converter.convert_version(model, TARGET_OPSET)
-    except (RuntimeError, onnx.version_converter.ConvertError, onnx.shape_inference.InferenceError) as error:
+    except Exception as error:  # the adapters in C++ throw whatever their vectors and numbers do
         raise ParseError(
             f"{name}: error: cannot convert opset {version} to {TARGET_OPSET}: {_first_line(error)}; "
             f"export the model with opset {OLDEST_NATIVE_OPSET} or later"
@@ -254,7 +254,7 @@ def infer_shapes(model: onnx.ModelProto) -> onnx.ModelProto:
         if fragile:
             return _infer_without(model, fragile)
         return onnx.shape_inference.infer_shapes(model, data_prop=not _has_endless_vector(model))
-    except (RuntimeError, ValueError, MemoryError, onnx.shape_inference.InferenceError):  # a rank of 2^40 is one of no memory
+    except Exception:  # the rules in C++ throw whatever their vectors and numbers do
         return model
 
 

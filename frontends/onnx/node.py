@@ -117,6 +117,13 @@ class NodeContext:
             self.unknown(index, f"{what} (input {index}) must be known at compile time")
         return array
 
+    def constant_scalar(self, index: int, what: str) -> Any:
+        """The one number, as a NumPy scalar, of an input that must be known at import."""
+        array = self.required_constant(index, what)
+        if array.size != 1:
+            self.unsupported(f"{what} (input {index}) has {array.size} numbers; give it one")
+        return array.reshape(-1)[0]
+
     def attribute(self, name: str, default: Any = None) -> Any:
         """Python value of an attribute (str, int, float, lists of them, arrays for tensors), or `default`."""
         for attribute in self.node.attribute:

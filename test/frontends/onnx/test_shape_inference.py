@@ -54,6 +54,21 @@ def test_a_rule_is_not_asked_with_such_a_number(op: str, attribute: str, number:
         dlc.import_onnx(model)
 
 
+def test_a_rule_that_throws_costs_only_detail() -> None:
+    signal = helper.make_tensor_value_info("signal", TensorProto.FLOAT, [1, 128, 1])
+    initializers = [
+        helper.make_tensor("step", TensorProto.INT64, [0], []),
+        helper.make_tensor("length", TensorProto.INT64, [], [16]),
+    ]
+    node = helper.make_node("STFT", ["signal", "step", "", "length"], ["y"], name="n")
+    graph = helper.make_graph([node], "g", [signal], [helper.make_empty_tensor_value_info("y")], initializers)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    with pytest.raises(IndexError):
+        onnx.shape_inference.infer_shapes(model)
+    with pytest.raises(dlc.UnsupportedError, match=r"node 'n' \(STFT\): frame_step \(input 1\) has 0 numbers; give it one"):
+        dlc.import_onnx(model)
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs os.fork")
 def test_no_other_rule_ends_the_process() -> None:
