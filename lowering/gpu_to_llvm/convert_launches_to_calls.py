@@ -74,16 +74,17 @@ def _argument_counts(module: ir.Operation) -> Iterator[tuple[str, int]]:
 
 def _bracket(entry: ir.Operation, calls: RuntimeCalls) -> None:
     """Let an entry begin and finish; charges of its profile are those of the GPU, too."""
-    (block,) = entry.regions[0].blocks
+    blocks = list(entry.regions[0].blocks)
     charges = [op for op in nested_ops(entry) if op.name == "func.call" and _callee(op) in (START, CHARGE)]
-    with ir.InsertionPoint.at_block_begin(block), entry.location:
+    with ir.InsertionPoint.at_block_begin(blocks[0]), entry.location:
         calls.call("dlc_gpu_begin", calls.model())
     for op in [op for op in charges if _callee(op) == CHARGE]:
         with ir.InsertionPoint.after(op), op.location:
             calls.call("dlc_gpu_charge", op.operands[0])
-    end = block.operations[len(block.operations) - 1]
-    with ir.InsertionPoint(end), end.location:
-        calls.call("dlc_gpu_finish")
+    for end in [block.operations[len(block.operations) - 1].operation for block in blocks]:
+        if end.name == "func.return":
+            with ir.InsertionPoint(end), end.location:
+                calls.call("dlc_gpu_finish")
 
 
 def _callee(op: ir.Operation) -> str:
@@ -145,7 +146,8 @@ def _copy(op: ir.Operation, calls: RuntimeCalls) -> None:
     size = bytes_of(op, kind, sizes)
     if way == ARGUMENT:
         alloc = defining_op(target)
-        assert alloc is not None
+        if alloc is None or alloc.name not in ("gpu.alloc", *ALLOCATIONS):
+            raise PassFailure(op, "the copy of an argument does not go to an allocation of its own", "run gpu-place-copies first")
         name = "dlc_gpu_device_of" if alloc.name == "gpu.alloc" else "dlc_gpu_host_of"
         address = calls.call(name, address_of(source), size, gives=True)
         target.replace_all_uses_with(memref_at(ir.MemRefType(target.type), address, sizes))

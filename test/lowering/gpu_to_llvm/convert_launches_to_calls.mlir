@@ -155,3 +155,32 @@ gpu.module @k {
   }
 }
 }
+
+// -----
+
+func.func @copy_to_itself(%x: memref<8xf32>) {
+  // expected-error@+1 {{the copy of an argument does not go to an allocation of its own; run gpu-place-copies first}}
+  gpu.memcpy %x, %x : memref<8xf32>, memref<8xf32> {dlc.copy = "argument"}
+  return
+}
+
+// -----
+
+// Every way out of an entry finishes.
+// CHECK-LABEL: func.func @two_blocks
+// CHECK: call @dlc_gpu_begin
+// CHECK: cf.cond_br
+// CHECK: call @dlc_gpu_finish
+// CHECK-NEXT: return
+// CHECK: call @dlc_gpu_finish
+// CHECK-NEXT: return
+func.func @two_blocks(%c: i1) {
+  %d = gpu.alloc () : memref<8xf32>
+  cf.cond_br %c, ^a, ^b
+^a:
+  gpu.dealloc %d : memref<8xf32>
+  return
+^b:
+  gpu.dealloc %d : memref<8xf32>
+  return
+}
