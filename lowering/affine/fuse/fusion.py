@@ -137,12 +137,25 @@ def _loss(
         for side, (band, loop) in enumerate(((a, t), (b, u)))
         if not sizes_differ or band.iterations == max(a.iterations, b.iterations)
     ]
-    if any(loop.iv in contiguous_loops(band) for band, loop, _ in large):
+    by_columns = not sizes_differ and _goes_by_columns(a, b, (*fused, (t, u)))
+    if not by_columns and any(loop.iv in contiguous_loops(band) for band, loop, _ in large):
         return "the loop runs along contiguous memory"
     for band, loop, gone in large:
         if sizes_differ and next(outer for outer in band.loops if outer not in gone) is not loop:
             return "the larger nest would lose its loop order"
     return None
+
+
+def _goes_by_columns(a: Band, b: Band, fused: Sequence[tuple[Loop, Loop]]) -> bool:
+    """Whether `a` reduces columns, going along memory by its last loop, and `b` reads them again: while they are in the caches."""
+    if is_for_gpu(a.top) or holds_contraction(a) or holds_contraction(b):
+        return False
+    depth, (t, u) = len(fused), fused[-1]
+    return len(a.loops) == depth and _holds_loop(a) and contiguous_loops(a) == {t.iv} and contiguous_loops(b) == {u.iv}
+
+
+def _holds_loop(band: Band) -> bool:
+    return any(op.name == "affine.for" for op in real_ops(band.body))
 
 
 def contiguous_loops(band: Band) -> set[ir.Value]:
