@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from dlc._mlir import ir
 from dlc.analysis.buffers import defining_op
+from dlc.lowering.outlining import is_kernel
 
 
 def hoist_scratch(function: ir.Operation, ops: Iterable[ir.Operation]) -> None:
-    """Move the allocations of affine loop bodies out of all loops; `ops` are all ops of the function.
+    """Move the allocations of loop bodies out of all loops; `ops` are all ops of the function.
 
+    Loops are those of affine and, in kernels, of scf: an entry's are loops of the model, which may not run at all.
     Parallel loops that leave their thread are functions of their own by now, so that iterations which share scratch
     memory run one after the other. Memory on the stack moves to the start of the function; a buffer that its own body
     frees moves around the outermost loop, where its size is known.
     """
     entry = function.regions[0].blocks[0]
+    loops = ("affine.for", "scf.for") if is_kernel(function) else ("affine.for",)
     for op in [op for op in ops if op.name in ("memref.alloca", "memref.alloc")]:
-        outermost = _outermost_loop(op)
+        outermost = _outermost_loop(op, loops)
         if outermost is None:
             continue
         if op.name == "memref.alloca" and not len(op.operands):
@@ -26,11 +29,11 @@ def hoist_scratch(function: ir.Operation, ops: Iterable[ir.Operation]) -> None:
             _move_around(op, outermost)
 
 
-def _outermost_loop(op: ir.Operation) -> ir.Operation | None:
-    """The outermost of the affine loops right around `op`."""
+def _outermost_loop(op: ir.Operation, loops: Sequence[str]) -> ir.Operation | None:
+    """The outermost of the loops, by name of their op, right around `op`."""
     found: ir.Operation | None = None
     parent = op.parent
-    while parent is not None and parent.operation.name == "affine.for":
+    while parent is not None and parent.operation.name in loops:
         found = parent.operation
         parent = found.parent
     return found
