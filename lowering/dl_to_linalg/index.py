@@ -12,6 +12,7 @@ from dlc.lowering.dl_to_linalg.building.checks import (
     require_indices_within,
     require_positions,
     require_same,
+    require_tuples,
 )
 from dlc.lowering.dl_to_linalg.building.extents import Extent
 from dlc.lowering.dl_to_linalg.building.indexing import clamped, element_at, in_range
@@ -69,8 +70,7 @@ def lower_gather_nd(b: Builder, op: SourceOp) -> ir.Value:
         require_same(b, op, (1, axis), (0, axis))
     require_elements(b, op, range(batch, batch + count), given[:-1])
     sizes = own[batch : batch + count]
-    for part, size in enumerate(sizes):
-        require_positions(b, op, batch + part, size, part)
+    require_tuples(b, op, batch, sizes)
     loops = [ir.AffineExpr.get_dim(at) for at in range(lead)]
     inputs = [(indices, [*loops, ir.AffineExpr.get_constant(part)]) for part in range(count)]
 

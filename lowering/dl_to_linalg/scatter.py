@@ -11,6 +11,7 @@ from dlc.lowering.dl_to_linalg.building.checks import (
     require_indices_within,
     require_positions,
     require_same,
+    require_tuples,
 )
 from dlc.lowering.dl_to_linalg.building.extents import Extent
 from dlc.lowering.dl_to_linalg.building.indexing import element_at, in_range, insert_at
@@ -45,8 +46,7 @@ def lower_scatter_nd(b: Builder, op: SourceOp) -> ir.Value:
     for at in range(op.types[2].rank):
         require_same(b, op, (2, at), (1, at) if at < lead else (0, at - lead + count))
     sizes = b.shape(x)[:count]
-    for part, size in enumerate(sizes):
-        require_positions(b, op, part, size, part)
+    require_tuples(b, op, 0, sizes)
 
     def position(at: Sequence[ir.Value]) -> Sequence[ir.Value]:
         parts = [element_at(b, indices, [*at[:lead], b.index(part)]) for part in range(count)]

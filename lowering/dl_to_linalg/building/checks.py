@@ -70,27 +70,39 @@ def require_elements(b: Builder, op: SourceOp, axes: Iterable[int], indices: Seq
         b.require_at_most(("the least size for its indices", needed), size_of(b, op, (0, axis)))
 
 
-def require_positions(b: Builder, op: SourceOp, axis: int, size: Extent, part: int | None = None) -> None:
-    """Fail at run time unless operand 1, indices, holds numbers from -size to size - 1, `size` being that of `axis` of operand 0.
+def require_positions(b: Builder, op: SourceOp, axis: int, size: Extent) -> None:
+    """Fail at run time unless operand 1, indices, holds numbers from -size to size - 1, `size` being that of `axis` of operand 0."""
+    loops = op.types[1].rank
+    _require_within(b, op, [(axis, size, ir.AffineMap.get_identity(loops))], loops)
 
-    With `part`, only that place of its last axis counts. Smallest and largest index come from one pass over them, in vectors.
-    """
+
+def require_tuples(b: Builder, op: SourceOp, first: int, sizes: Sequence[Extent]) -> None:
+    """As `require_positions` of operand 1 whose last axis holds places of the axes of operand 0 from `first` on, of `sizes`."""
+    loops = op.types[1].rank - 1
+    rows = [ir.AffineExpr.get_dim(at) for at in range(loops)]
+    maps = [ir.AffineMap.get(loops, 0, [*rows, ir.AffineExpr.get_constant(part)]) for part in range(len(sizes))]
+    _require_within(b, op, [(first + part, size, maps[part]) for part, size in enumerate(sizes)], loops)
+
+
+def _require_within(b: Builder, op: SourceOp, given: Sequence[tuple[int, Extent, ir.AffineMap]], loops: int) -> None:
+    """Fail unless the indices that a map takes are places of an axis of that size; all ends come from one pass, in vectors."""
     indices, kind = op.operands[1], op.types[1]
-    if kind.num_elements == 0:
+    if kind.num_elements == 0 or not given:
         return
-    loops = kind.rank if part is None else kind.rank - 1
-    places = [ir.AffineExpr.get_dim(at) for at in range(loops)] + ([] if part is None else [ir.AffineExpr.get_constant(part)])
     widest = 1 << (width_of(kind.dtype) - 1)
-    ends = [b.full([], b.scalar(start, kind.dtype)) for start in (widest - 1, -widest)]
-    maps = [ir.AffineMap.get(loops, 0, places), *[ir.AffineMap.get(loops, 0, [])] * 2]
+    ends = [b.full([], b.scalar(start, kind.dtype)) for start in (widest - 1, -widest)] * len(given)
+    maps = [*(taken for _, _, taken in given), *[ir.AffineMap.get(loops, 0, [])] * len(ends)]
 
-    def body(index: ir.Value, least: ir.Value, most: ir.Value) -> Sequence[ir.Value]:
-        return [b.binary("arith.minsi", least, index), b.binary("arith.maxsi", most, index)]
+    def body(*elements: ir.Value) -> Sequence[ir.Value]:
+        taken, so_far = elements[: len(given)], elements[len(given) :]
+        kinds = ("arith.minsi", "arith.maxsi") * len(given)
+        return [b.binary(name, so_far[at], taken[at // 2]) for at, name in enumerate(kinds)]
 
-    found = b.generics([indices], ends, maps, [REDUCTION] * loops, body)
-    least, most = (b.index_cast(b.create("tensor.extract", [end.type.element_type], [end]), ir.IndexType.get()) for end in found)
-    b.require_at_most((f"the least index of axis {axis}", b.extent("sub", 0, size)), ("the smallest that is given", least))
-    b.require_at_most(("the largest index that is given", most), (f"the last of axis {axis}", b.extent("sub", size, 1)))
+    found = b.generics([indices] * len(given), ends, maps, [REDUCTION] * loops, body)
+    values = [b.index_cast(b.create("tensor.extract", [end.type.element_type], [end]), ir.IndexType.get()) for end in found]
+    for (axis, size, _), least, most in zip(given, values[::2], values[1::2], strict=True):
+        b.require_at_most((f"the least index of axis {axis}", b.extent("sub", 0, size)), ("the smallest that is given", least))
+        b.require_at_most(("the largest index that is given", most), (f"the last of axis {axis}", b.extent("sub", size, 1)))
 
 
 def require_no_zero(b: Builder, op: SourceOp) -> None:
