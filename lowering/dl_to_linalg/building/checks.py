@@ -71,7 +71,7 @@ def require_elements(b: Builder, op: SourceOp, axes: Iterable[int], indices: Seq
 
 
 def require_positions(b: Builder, op: SourceOp, axis: int, size: Extent) -> None:
-    """Fail at run time unless operand 1, indices, holds numbers from -size to size - 1, `size` being that of `axis` of operand 0."""
+    """Fail at run time unless operand 1, indices, holds numbers from -size to size - 1, with `size` of `axis` of operand 0."""
     loops = op.types[1].rank
     _require_within(b, op, [(axis, size, ir.AffineMap.get_identity(loops))], loops)
 
