@@ -27,8 +27,8 @@ class SkipExcluded(Pass):
 
     So causal attention works on the keys that some query of a block sees. All loops over the elements end there, those that compute
     them and those that read them. If one of these loops stores anything else, all keep their ends. Where the end is not known to
-    lie within the elements for every block, nothing changes; of n open elements, n / 16 blocks of 16 rows are known to. The attribute
-    is removed.
+    lie within the elements for every block, nothing changes: of n open elements, it is for n / 16 blocks of 16 rows. The attribute is
+    removed.
     """
 
     anchor = "func.func"
