@@ -18,11 +18,12 @@ from dlc.targets.machine import Machine, facts_of
 def keeps_blocks(a: Band, b: Band, gone: Sequence[ir.Value]) -> bool:
     """Whether the nests gain by being one in the loops `gone`, although a contraction in them reads operands again for each block.
 
-    Three things have to hold. What passes between the nests is too large for the first- or second-level cache as a whole, as it may
-    be for an open number of blocks, and fits into it block by block. A block still has whole register tiles of each operand. And what
-    is read again is no more than what is passed on, or stays in the second-level cache beside it, or arrives while a block computes.
-    Measured on one core of AVX2 with a second-level cache of 512 KiB, 3x3 convolutions by Winograd's tiles: 128 to 64 channels of
-    128x128, whose 512 KiB of weights are read again every 16 tiles, take 0.58 of the time, 128 to 128 channels of 64x64 0.70.
+    Three things have to hold. What passes between the nests is too large for the first- or second-level cache as a whole, as it
+    may be for an open number of blocks, and fits into it block by block. A block still has whole register tiles of each operand.
+    And what is read again is no more than what is passed on, or stays in the second-level cache beside it, or arrives while a
+    block computes. Measured on one core of AVX2 with a second-level cache of 512 KiB, 3x3 convolutions by Winograd's tiles: 128
+    to 64 channels of 128x128, whose 512 KiB of weights are read again every 16 tiles, take 0.58 of the time, 128 to 128 channels
+    of 64x64 0.70.
     """
     extents = {**a.likely_extents, **b.likely_extents}
     facts = facts_of(a.top)

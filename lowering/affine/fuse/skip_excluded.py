@@ -25,10 +25,10 @@ class SkipExcluded(Pass):
                 i to 16 { max over j to 512 of s[i, j] } }
     after:  b { i to 16 { j to 16 b + 16 { ... } }   i to 16 { max over j to 16 b + 16 of s[i, j] } }
 
-    So causal attention works on the keys that some query of a block sees. All loops over the elements end there, those that compute
-    them and those that read them. If one of these loops stores anything else, all keep their ends. Where the end is not known to
-    lie within the elements for every block, nothing changes: of n open elements, it is for n / 16 blocks of 16 rows. The attribute is
-    removed.
+    So causal attention works on the keys that some query of a block sees. All loops over the elements end there, those that
+    compute them and those that read them. If one of these loops stores anything else, all keep their ends. Where the end is not
+    known to lie within the elements for every block, nothing changes: of n open elements, it is for n / 16 blocks of 16 rows. The
+    attribute is removed.
     """
 
     anchor = "func.func"
