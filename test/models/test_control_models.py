@@ -55,11 +55,13 @@ def _compare(model: onnx.ModelProto, given: Mapping[str, Any], sizes: Mapping[st
             assert difference(have, want).within(TOLERANCE), spec.name
 
 
+@pytest.mark.sweep(every=3)
 @pytest.mark.parametrize("name", MODELS)
 def test_control_model(name: str) -> None:
     _compare(MODELS[name](), _GIVEN.get(name, {}))
 
 
+@pytest.mark.sweep(every=2)
 @pytest.mark.parametrize("form", ["static", "dynamic", "lengths"])
 @pytest.mark.parametrize(("kind", "batch"), [("LSTM", 1), ("GRU", 8)])
 def test_recurrent_layer(kind: str, batch: int, form: str) -> None:

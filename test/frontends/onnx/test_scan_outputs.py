@@ -104,6 +104,7 @@ def _check(bound: str, shapes: tuple[str, ...], is_nested: bool, most: int, step
 _SHAPES = [("2, 3",), ("3", "R, 2"), ("R, C", "1, 1")]
 
 
+@pytest.mark.sweep(every=3)
 @pytest.mark.parametrize("is_nested", [False, True])
 @pytest.mark.parametrize("bound", _BOUNDS)
 @pytest.mark.parametrize("shapes", _SHAPES)

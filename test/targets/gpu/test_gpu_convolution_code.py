@@ -11,6 +11,7 @@ from dlc.targets.gpu.ptxas import assemble, find_ptxas
 from dlc.targets.gpu.target import GpuTarget
 
 
+@pytest.mark.sweep(every=2)
 @pytest.mark.skipif(find_ptxas() is None, reason="NVIDIA's ptxas is not installed (pip install 'dlc[ptxas]')")
 @pytest.mark.parametrize("chip", ["sm_80", "sm_90"])
 @pytest.mark.parametrize(("inner", "outer", "size"), [(256, 256, 56), (512, 512, 28), (64, 64, 56)])
