@@ -128,6 +128,7 @@ PIPELINES: Mapping[str, NamedPipeline] = {
                     "affine-fold-index-order",
                     "affine-unroll-choices",
                     "affine-block-rows",
+                    "affine-forward-transposes",
                     "affine-fuse-nests",
                     "affine-localize-padding",
                     "canonicalize",

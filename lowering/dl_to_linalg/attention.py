@@ -39,8 +39,7 @@ def lower_attention(b: Builder, op: SourceOp) -> ir.Value:
         outer = [outer[0], *_split_heads(b, q, k)]
         q = b.expand(q, _SPLIT, [*outer, b.dim(q, 2), b.dim(q, 3)])
     dtype, wide = op.result.dtype, accumulator_dtype(op.result.dtype)
-    as_many = op.types[0].dim(2) == op.types[1].dim(2) is not None
-    scores = _adjusted(b, op, _head_products(b, q, k, outer, dtype, transposed=True, as_many=as_many))
+    scores = _adjusted(b, op, _head_products(b, q, k, outer, dtype, transposed=True))
     last = len(outer) + 1
     powers, total = exponentials(b, scores, _finite(b, largest_along(b, scores, last, wide), wide), last, wide)
     weighted = _head_products(b, powers, v, outer, dtype, transposed=False)
@@ -75,21 +74,17 @@ def _split_heads(b: Builder, q: ir.Value, k: ir.Value) -> list[Extent]:
     return [kv_heads, b.extent("floordiv", b.dim(q, 1), b.extent("max", kv_heads, 1))]
 
 
-def _head_products(
-    b: Builder, lhs: ir.Value, rhs: ir.Value, outer: Sequence[Extent], dtype: str, transposed: bool, as_many: bool = False
-) -> ir.Value:
+def _head_products(b: Builder, lhs: ir.Value, rhs: ir.Value, outer: Sequence[Extent], dtype: str, transposed: bool) -> ir.Value:
     """Matrix products [*outer, m, n] of `lhs` with the kv heads `rhs` (with their transposes), unrounded.
 
-    `as_many` says that m is n, so that a transpose before takes a small part of the time whatever they are.
+    Few rows read the keys as they lie. An open number of rows reads transposed keys, which `affine-forward-transposes` leaves out
+    where it is small.
     """
     rows, columns = b.dim(lhs, len(outer)), b.dim(rhs, 2 if transposed else 3)
     loops = Loops(len(outer) + 2, 1)
     *dims, m, n, k = loops.dims()
-    if (
-        transposed
-        and not _are_read_by_rows(b, rhs)
-        and (rows >= policy().packing.transposing_rows if isinstance(rows, int) else as_many)
-    ):
+    are_few = isinstance(rows, int) and rows < policy().packing.transposing_rows
+    if transposed and not are_few and not _are_read_by_rows(b, rhs):
         rhs, transposed = _transposed(b, rhs), False
     inner = [n, k] if transposed else [k, n]
     maps = [loops.map([*dims, m, k]), loops.map([*dims[:2], *inner]), loops.map([*dims, m, n])]
