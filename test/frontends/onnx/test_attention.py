@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import onnx
 import pytest
+from onnx import TensorProto, helper
 from onnx_check import build_model, check, check_backend_cases, compare, node
 
 import dlc
@@ -57,6 +59,27 @@ def test_causality_follows_the_past(dynamic: bool) -> None:
     scores = new["q"] @ k.transpose(0, 1, 3, 2) / np.sqrt(8)
     weights = np.exp(scores) * np.tri(3, 7, 4)
     compare(y, (weights / weights.sum(axis=-1, keepdims=True) @ v).astype(np.float32), "y")
+
+
+def _open_attention(causal: bool) -> onnx.ModelProto:
+    """Causal attention has as many keys as queries."""
+    shapes = {"q": ["b", 2, "r", 8], "k": ["b", 2, "r" if causal else "n", 8], "v": ["b", 2, "r" if causal else "n", 16]}
+    inputs = [helper.make_tensor_value_info(name, TensorProto.FLOAT, shape) for name, shape in shapes.items()]
+    outputs = [helper.make_tensor_value_info("y", TensorProto.FLOAT, ["b", 2, "r", 16])]
+    graph = helper.make_graph([node("Attention", ["q", "k", "v"], ["y"], is_causal=int(causal))], "g", inputs, outputs)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 23)], ir_version=11)
+
+
+@pytest.mark.parametrize("causal", [False, True])
+def test_open_numbers_of_queries_and_keys(causal: bool) -> None:
+    """Fewer queries than a block has, whole blocks, and some beyond the last one."""
+    compiled = dlc.compile(_open_attention(causal))
+    for batch, rows, keys in ((1, 1, 1), (1, 1, 40), (2, 15, 16), (1, 16, 7), (1, 17, 33), (2, 48, 47), (1, 100, 130)):
+        keys = rows if causal else keys
+        q, k, v = _random(batch, 2, rows, 8), _random(batch, 2, keys, 8), _random(batch, 2, keys, 16)
+        weights = np.exp(q @ k.transpose(0, 1, 3, 2) / np.sqrt(8)) * (np.tri(rows, keys) if causal else 1)
+        (y,) = compiled(q, k, v)
+        compare(y, (weights / weights.sum(axis=-1, keepdims=True) @ v).astype(np.float32), f"{rows} of {keys}")
 
 
 @pytest.mark.parametrize("interleaved", [0, 1])
