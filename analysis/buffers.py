@@ -65,13 +65,19 @@ def is_allocation(value: ir.Value) -> bool:
 
 def is_unaliased(root: ir.Value) -> bool:
     """Whether `root` is an argument that its function states to share memory with no other while either is written."""
-    if not isinstance(root, ir.BlockArgument):
-        return False
-    function = root.owner.owner.operation
-    if function.name != "func.func" or "arg_attrs" not in function.attributes:
-        return False
-    marks = ir.DictAttr(ir.ArrayAttr(function.attributes["arg_attrs"])[root.arg_number])
-    return "llvm.noalias" in marks or "dl.result" in marks
+    marks = argument_marks(root)
+    return marks is not None and ("llvm.noalias" in marks or "dl.result" in marks)
+
+
+def argument_marks(value: ir.Value) -> ir.DictAttr | None:
+    """What a function states of its argument `value`; None for other values and where it states nothing."""
+    if not isinstance(value, ir.BlockArgument):
+        return None
+    function = value.owner.owner.operation
+    is_argument = function.name == "func.func" and value.owner == function.regions[0].blocks[0]
+    if not is_argument or "arg_attrs" not in function.attributes:
+        return None
+    return ir.DictAttr(ir.ArrayAttr(function.attributes["arg_attrs"])[value.arg_number])
 
 
 def may_alias(a: ir.Value, b: ir.Value) -> bool:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dlc._mlir import ir
 
+_MODULES = ("builtin.module", "gpu.module")
+
 
 def symbol_name(op: ir.Operation) -> str:
     """The name of an op that is a symbol; "" for one that is none."""
@@ -13,3 +15,11 @@ def symbol_name(op: ir.Operation) -> str:
 def functions_of(module: ir.Operation) -> list[ir.Operation]:
     """The `func.func` ops of a module's body, in order."""
     return [op.operation for op in module.regions[0].blocks[0].operations if op.operation.name == "func.func"]
+
+
+def names_in(op: ir.Operation, module: ir.Operation) -> bool:
+    """Whether what `op`, somewhere in a module, names are that module's functions: ops of a module inside name that one's."""
+    around = op.parent.operation
+    while around.name not in _MODULES:
+        around = around.parent.operation
+    return bool(around == module)

@@ -28,7 +28,7 @@ from dlc.kernel_schedule import KernelSchedule
 from dlc.lowering.affine.ir.loops import NEST
 from dlc.lowering.affine.ir.op_names import name_ops
 from dlc.lowering.affine.ir.tile import Tile
-from dlc.lowering.affine.schedule.driver import name_of
+from dlc.lowering.affine.polyhedral.loop_marks import name_of
 from dlc.lowering.affine.schedule.schedule_text import read_lines
 from dlc.lowering.deadline import ending, timed
 from dlc.lowering.pass_base import PassFailure

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from dlc._mlir import ir
 from dlc.analysis.buffers import VIEW_OPS, defining_op, nested_ops, root_of, written_roots
-from dlc.analysis.symbols import symbol_name
+from dlc.analysis.symbols import names_in, symbol_name
 from dlc.lowering.outlining import captures_of, clone_replacing, fresh_name, is_kernel, noalias_marks, private_function, symbols_in
 from dlc.lowering.pass_base import Pass
 
@@ -34,17 +34,17 @@ class AffineOutlineChecks(Pass):
         for function in [inner.operation for inner in op.regions[0].blocks[0].operations]:
             if (
                 function.name == "func.func"
-                and len(function.regions[0].blocks)
+                and len(function.regions[0].blocks) == 1
                 and is_kernel(function)
                 and CHECKS not in function.attributes
             ):
-                calls = [call for call in nested_ops(op) if call.name == "func.call" and _callee(call) == symbol_name(function)]
+                calls = [call for call in nested_ops(op) if _calls(call, symbol_name(function)) and names_in(call, op)]
                 if calls:
                     _outline(function, calls, taken)
 
 
-def _callee(call: ir.Operation) -> str:
-    return str(call.attributes["callee"].value)
+def _calls(op: ir.Operation, name: str) -> bool:
+    return op.name == "func.call" and op.attributes["callee"].value == name
 
 
 def _outline(function: ir.Operation, calls: list[ir.Operation], taken: set[str]) -> None:

@@ -14,7 +14,7 @@ from typing import Literal, cast
 
 from dlc._mlir import ir
 from dlc.analysis.buffers import nested_ops
-from dlc.lowering.affine.polyhedral.loop_marks import NAME
+from dlc.lowering.affine.polyhedral import loop_marks
 from dlc.targets.machine import GpuMachine
 
 Unit = Literal["block", "thread"]
@@ -51,9 +51,7 @@ def is_place(name: str) -> bool:
 
 def place_of(op: ir.Operation) -> GpuMapping | None:
     """Where the loop `op` is mapped to; None for other loops and ops."""
-    if op.name != "affine.for" or NAME not in op.attributes:
-        return None
-    found = _NAME.fullmatch(ir.StringAttr(op.attributes[NAME]).value)
+    found = _NAME.fullmatch(loop_marks.name_of(op)) if op.name == "affine.for" else None
     return GpuMapping(cast(Unit, found[1]), DIMENSIONS.index(found[2])) if found else None
 
 

@@ -145,6 +145,8 @@ def launch_of(root: ir.Operation, extents: Extents, facts: GpuMachine) -> Launch
     for loop in _loops(root):
         ends = extents.add(loop)
         place = place_of(loop)
+        if place is not None and len(loop.results):
+            raise PassFailure(loop, "a mapped loop hands values from one iteration to the next", "keep them in a memref")
         if place is not None:
             found.setdefault(place, []).append((loop, ends))
     dimensions = {}

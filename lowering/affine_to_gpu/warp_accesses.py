@@ -12,7 +12,7 @@ from typing import Literal
 import numpy as np
 
 from dlc._mlir import ir
-from dlc.analysis.buffers import ALLOCATIONS, defining_op, element_bytes
+from dlc.analysis.buffers import ALLOCATIONS, defining_op, element_bytes, has_strides
 from dlc.lowering.affine.ir.accesses import access_of, is_memory_op
 from dlc.lowering.affine_to_gpu.warp_values import Lanes, WarpValues
 from dlc.lowering.policy import policy
@@ -159,6 +159,8 @@ class _Walk:
     def _places(self, memref: ir.Value, subscripts: Sequence[Lanes | None]) -> Lanes | None:
         """Where each lane's access starts, in bytes from the start of the memory; None where that is not known."""
         kind = ir.MemRefType(memref.type)
+        if not has_strides(kind):
+            return None
         strides, offset = kind.get_strides_and_offset()
         dynamic = ir.ShapedType.get_dynamic_stride_or_offset()
         total = np.full(self.values.lanes, 0 if offset == dynamic else offset)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dlc._mlir import ir
-from dlc.analysis.symbols import functions_of, symbol_name
+from dlc.analysis.symbols import functions_of, names_in, symbol_name
 
 _POINTER = "!llvm.ptr"
 _KERNEL = "dl.kernel"
@@ -24,7 +24,7 @@ def pass_bare_pointers(module: ir.Operation, ops: Sequence[ir.Operation]) -> Non
     others: both sides know from the types alone what is passed. `ops` are all ops of the module.
     """
     operations = functions_of(module)
-    inner = [op for op in ops if op.name in ("func.call", "func.constant")]
+    inner = [op for op in ops if op.name in ("func.call", "func.constant") and names_in(op, module)]
     named = {op.attributes["value"].value for op in inner if op.name == "func.constant"}
     functions = {name: op for op in operations if (name := symbol_name(op)) not in named and _is_called_only(op)}
     positions = {name: _static_arguments(op) for name, op in functions.items()}

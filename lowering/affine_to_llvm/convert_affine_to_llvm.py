@@ -85,6 +85,8 @@ class ConvertAffineToLlvm(Pass):
         entries = _entries_of(op)
         for function in _functions(op):
             inside, name = nested_ops(function), symbol_name(function)
+            if name.startswith(C_INTERFACE):
+                raise PassFailure(function, f"'{name}' is called as a C interface, which this pass makes", "give it another name")
             hoist_scratch(function, inside)
             _set_linkage(function, name in entries if entries else _is_callable(function))
             noalias[name] = _noalias_pointers(function)
@@ -159,9 +161,15 @@ def _entries_of(module: ir.Operation) -> set[str]:
     """Names of the functions that `dl.signature` says are called: the entry, and the one that computes weights."""
     if "dl.signature" not in module.attributes:
         return set()
-    signature = ir.DictAttr(module.attributes["dl.signature"])
-    found = [signature, *([ir.DictAttr(signature["precompute"])] if "precompute" in signature else [])]
-    return {ir.StringAttr(item["entry"]).value for item in found}
+    signature = module.attributes["dl.signature"]
+    found = [signature]
+    if isinstance(signature, ir.DictAttr) and "precompute" in signature:
+        found.append(signature["precompute"])
+    names = [item["entry"] if isinstance(item, ir.DictAttr) and "entry" in item else None for item in found]
+    texts = {name.value for name in names if isinstance(name, ir.StringAttr)}
+    if len(texts) != len(names):
+        raise PassFailure(module, "'dl.signature' does not name the entry of the model", "leave it to dl-bind-params")
+    return texts
 
 
 def _functions(module: ir.Operation) -> Iterator[ir.Operation]:

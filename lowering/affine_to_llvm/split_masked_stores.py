@@ -40,9 +40,9 @@ def _first_lanes(op: ir.Operation, facts: Machine) -> int:
 
     0 where that is not known, is all or none, or lanes have no bytes of their own, and for more than all registers hold.
     """
-    *_, mask, value = op.operands
+    _, *indices, mask, value = op.operands
     kind = ir.VectorType(value.type)
-    if isinstance(mask.owner, ir.Block) or mask.owner.name != "vector.constant_mask" or kind.rank != 1:
+    if isinstance(mask.owner, ir.Block) or mask.owner.name != "vector.constant_mask" or kind.rank != 1 or not indices:
         return 0
     element = kind.element_type
     is_number = isinstance(element, (ir.IntegerType, ir.FloatType)) and element.width % 8 == 0

@@ -18,6 +18,7 @@ UNTOUCHED = (
     | {"memref.extract_aligned_pointer_as_index"}
 )
 """Ops that neither read nor write nor hand on elements."""
+_TOKEN = "!gpu.async.token"
 _CARRIERS = ("scf.", "affine.for", "affine.if", "affine.yield", "affine.parallel", "arith.select")
 
 
@@ -95,8 +96,11 @@ class BufferUses:
         for op in nested_ops(self.entry):
             if op == self.entry:
                 continue
+            refuse_asynchronous(op)
             self._join_carried(op)
             touched = [buffer_of(value) for value in touched_operands(op)]
+            if any(isinstance(buffer.type, ir.UnrankedMemRefType) for buffer in touched):
+                raise PassFailure(op, "nothing says what size a buffer without rank has", "give it a ranked type")
             if op.name == "func.call":
                 touched += [value for value in op.results if is_memref(value)]
             (self.on_device if self.is_of_device(op) else self.on_host).update(touched)
@@ -152,6 +156,12 @@ class BufferUses:
             raise PassFailure(op, "buffers change their number in a loop or branch", "run linalg-place-carried-buffers first")
         for values in zip(*filled, strict=True):
             self._join(values)
+
+
+def refuse_asynchronous(op: ir.Operation) -> None:
+    """`PassFailure` for an op of a GPU that waits for tokens, or gives one: the runtime does all in order."""
+    if op.name.startswith("gpu.") and any(str(value.type) == _TOKEN for value in (*op.operands, *op.results)):
+        raise PassFailure(op, f"'{op.name}' runs asynchronously, and the runtime does all in order", "write it without tokens")
 
 
 def touched_operands(op: ir.Operation) -> list[ir.Value]:

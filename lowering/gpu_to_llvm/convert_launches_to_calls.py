@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from dlc._mlir import ir
-from dlc.analysis.buffers import ALLOCATIONS, defining_op, is_memref, nested_ops, strides_of
+from dlc.analysis.buffers import ALLOCATIONS, defining_op, is_memref, nested_ops, root_of, strides_of
 from dlc.analysis.symbols import functions_of, symbol_name
 from dlc.lowering.func.profile_calls import CHARGE, START
-from dlc.lowering.gpu_to_llvm.buffer_uses import buffer_of
+from dlc.lowering.gpu_to_llvm.buffer_uses import buffer_of, refuse_asynchronous
 from dlc.lowering.gpu_to_llvm.gpu_place_copies import ARGUMENT, COPY, DELIVER, DOWNLOAD, RESULT, UPLOAD, WITHIN
 from dlc.lowering.gpu_to_llvm.runtime_calls import (
     RuntimeCalls,
@@ -51,10 +51,12 @@ class ConvertLaunchesToCalls(Pass):
         functions = [function for function in functions_of(op) if len(function.regions[0].blocks)]
         for function in functions:
             inner = [each for each in nested_ops(function) if each.name in _GPU_OPS]
+            inner.sort(key=lambda each: each.name != "gpu.alloc")  # what says how to replace one are the copies, which go later
             is_entry = "sym_visibility" not in function.attributes
             if inner and is_entry:
                 _bracket(function, calls)
             for each in inner:
+                refuse_asynchronous(each)
                 with ir.InsertionPoint(each), each.location:
                     _convert(each, calls, counts)
         calls.finish()
@@ -78,7 +80,7 @@ def _bracket(entry: ir.Operation, calls: RuntimeCalls) -> None:
     charges = [op for op in nested_ops(entry) if op.name == "func.call" and _callee(op) in (START, CHARGE)]
     with ir.InsertionPoint.at_block_begin(blocks[0]), entry.location:
         calls.call("dlc_gpu_begin", calls.model())
-    for op in [op for op in charges if _callee(op) == CHARGE]:
+    for op in [op for op in charges if _callee(op) == CHARGE and len(op.operands) == 1]:
         with ir.InsertionPoint.after(op), op.location:
             calls.call("dlc_gpu_charge", op.operands[0])
     for end in [block.operations[len(block.operations) - 1].operation for block in blocks]:
@@ -131,11 +133,20 @@ def _is_argument(memref: ir.Value) -> bool:
 def _result_of(memref: ir.Value) -> int | None:
     """Which result an allocation is for; None for others, and for one that is several."""
     delivered = [use.owner.operation for use in memref.uses if _way(use.owner.operation) == DELIVER and use.operand_number == 1]
-    return ir.IntegerAttr(delivered[0].attributes[RESULT]).value if len(delivered) == 1 else None
+    return _delivered(delivered[0]) if len(delivered) == 1 else None
+
+
+def _delivered(op: ir.Operation) -> int:
+    """Which result a copy delivers."""
+    number = op.attributes.get(RESULT)
+    if not isinstance(number, ir.IntegerAttr) or number.type != long():
+        raise PassFailure(op, f"a delivery does not say of which result it is ('{RESULT}', of i64)", "run gpu-place-copies first")
+    return int(number.value)
 
 
 def _way(op: ir.Operation) -> str:
-    return ir.StringAttr(op.attributes[COPY]).value if op.name == "gpu.memcpy" and COPY in op.attributes else ""
+    way = op.attributes.get(COPY) if op.name == "gpu.memcpy" else None
+    return way.value if isinstance(way, ir.StringAttr) else ""
 
 
 def _copy(op: ir.Operation, calls: RuntimeCalls) -> None:
@@ -146,7 +157,7 @@ def _copy(op: ir.Operation, calls: RuntimeCalls) -> None:
     size = bytes_of(op, kind, sizes)
     if way == ARGUMENT:
         alloc = defining_op(target)
-        if alloc is None or alloc.name not in ("gpu.alloc", *ALLOCATIONS):
+        if alloc is None or alloc.name not in ("gpu.alloc", *ALLOCATIONS) or root_of(source) == target:
             raise PassFailure(op, "the copy of an argument does not go to an allocation of its own", "run gpu-place-copies first")
         name = "dlc_gpu_device_of" if alloc.name == "gpu.alloc" else "dlc_gpu_host_of"
         address = calls.call(name, address_of(source), size, gives=True)
@@ -154,9 +165,7 @@ def _copy(op: ir.Operation, calls: RuntimeCalls) -> None:
         op.operands[0] = source
         alloc.erase()
     elif way == DELIVER:
-        calls.call(
-            "dlc_gpu_deliver", constant(ir.IntegerAttr(op.attributes[RESULT]).value), address_of(target), address_of(source), size
-        )
+        calls.call("dlc_gpu_deliver", constant(_delivered(op)), address_of(target), address_of(source), size)
     elif way in _COPIES:
         calls.call(_COPIES[way], address_of(target), address_of(source), size)
     else:
@@ -166,6 +175,8 @@ def _copy(op: ir.Operation, calls: RuntimeCalls) -> None:
 def _require_device(launch: ir.Operation, given: Sequence[ir.Value]) -> None:
     """Kernels get memory of the GPU: what the host has for itself would be an illegal access there, or undefined numbers."""
     for value in given:
+        if isinstance(value.type, ir.UnrankedMemRefType):
+            raise PassFailure(launch, "a kernel gets a memref without rank", "give it a ranked type")
         source = defining_op(buffer_of(value)) if is_memref(value) else None
         if source is not None and (source.name == "memref.get_global" or source.name in ALLOCATIONS):
             raise PassFailure(launch, f"a kernel gets memory of the host ('{source.name}')", "run gpu-place-copies first")

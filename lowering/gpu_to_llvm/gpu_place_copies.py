@@ -58,7 +58,9 @@ class _Placement:
 
     def __init__(self, entry: ir.Operation, callees: dict[str, Callee]) -> None:
         self.entry = entry
-        (self.body,) = entry.regions[0].blocks
+        if len(entry.regions[0].blocks) > 1:
+            raise PassFailure(entry, "the function has several blocks, so that its end is not one", "write its branches as scf.if")
+        self.body = entry.regions[0].blocks[0]
         self.uses = BufferUses(entry, callees)
         self.device = self.uses.device_buffers()
         """Buffers on the GPU."""
@@ -237,7 +239,7 @@ def _copied(source: ir.Value, target: ir.Value) -> ir.Value:
 
 
 def _is_contiguous(kind: ir.Type) -> bool:
-    return kind == _plain(kind)
+    return isinstance(kind, ir.MemRefType) and kind == _plain(kind)
 
 
 def _after(value: ir.Value) -> ir.InsertionPoint:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from math import prod
 
 from dlc._mlir import ir
+from dlc.analysis.buffers import element_bytes
 from dlc.dialects.dl.types import MOST_BYTES
 from dlc.lowering.affine_to_llvm.texts import create_text
 from dlc.lowering.pass_base import PassFailure
@@ -59,8 +60,10 @@ def sizes_of(memref: ir.Value) -> list[ir.Value]:
 
 def bytes_of(op: ir.Operation, kind: ir.MemRefType, sizes: Sequence[ir.Value]) -> ir.Value:
     """The bytes of a contiguous memref of these sizes; `PassFailure` at `op` where no machine has as many."""
-    width = getattr(kind.element_type, "width", 64)  # an index has no width
-    fixed = prod(kind.shape[axis] for axis in range(kind.rank) if not kind.is_dynamic_dim(axis)) * max(1, width // 8)
+    element = element_bytes(kind.element_type)
+    if element is None:
+        raise PassFailure(op, f"elements of a buffer of the GPU are numbers, not {kind.element_type}", "use a buffer of numbers")
+    fixed = prod(kind.shape[axis] for axis in range(kind.rank) if not kind.is_dynamic_dim(axis)) * element
     if fixed > MOST_BYTES:
         raise PassFailure(op, f"a buffer takes {fixed} bytes, more than any machine can address", "give smaller sizes")
     total = constant(fixed)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import prod
 
 from dlc._mlir import ir
-from dlc.analysis.buffers import ALLOCATIONS, defining_op, nested_ops, root_of
+from dlc.analysis.buffers import ALLOCATIONS, argument_marks, defining_op, has_strides, nested_ops, root_of
 from dlc.analysis.symbols import symbol_name
 from dlc.lowering.gpu_to_nvvm.aligned_vectors import align_vectors
 from dlc.lowering.gpu_to_nvvm.device_functions import PREFIX, use_instructions
@@ -98,6 +98,8 @@ def _lower(module: ir.Operation, alone: Mapping[str, Sequence[bool]], facts: Gpu
     kernels = [op.operation for op in module.regions[0].blocks[0].operations if op.operation.name == "gpu.func"]
     for inner in nested_ops(module):
         _require_instructions(inner)
+    for kernel in kernels:
+        _require_strides(kernel)
     name = symbol_name(module)
     is_bare = all(_is_plain(value.type) for kernel in kernels for value in kernel.regions[0].blocks[0].arguments)
     pointers = {symbol_name(kernel): _pointers(kernel, alone, f"@{name}::", is_bare) for kernel in kernels}
@@ -188,6 +190,12 @@ def _require_instructions(op: ir.Operation) -> None:
         raise PassFailure(op, "the GPU has no exact remainder of floats", "compute it on the host")
 
 
+def _require_strides(kernel: ir.Operation) -> None:
+    for kind in [value.type for value in kernel.regions[0].blocks[0].arguments]:
+        if isinstance(kind, ir.MemRefType) and not has_strides(kind):
+            raise PassFailure(kernel, f"no strides find the elements of an argument, {kind}", "run --normalize-memrefs first")
+
+
 def _require_known(op: ir.Operation) -> None:
     """`math` ops that are in the list, but in a type that LLVM has no instruction for."""
     if op.name == "llvm.call" and "callee" in op.attributes:
@@ -242,7 +250,7 @@ def _arguments_alone(module: ir.Operation) -> dict[str, list[bool]]:
         roots = [root_of(value) for value in given]
         marks = [isinstance(root.type, ir.MemRefType) and roots.count(root) == 1 and _is_alone(root) for root in roots]
         name = str(launch.attributes["kernel"])
-        found[name] = [one and other for one, other in zip(marks, found.get(name, marks), strict=True)]
+        found[name] = [one and other for one, other in zip(marks, found.get(name, marks), strict=False)]
     return found
 
 
@@ -255,7 +263,5 @@ def _is_alone(root: ir.Value) -> bool:
     source = defining_op(root)
     if source is not None:
         return source.name in ALLOCATIONS or source.name == "gpu.alloc"
-    function = root.owner.owner.operation
-    if function.name != "func.func" or "arg_attrs" not in function.attributes:
-        return False
-    return _NOALIAS in ir.DictAttr(ir.ArrayAttr(function.attributes["arg_attrs"])[root.arg_number])
+    marks = argument_marks(root)
+    return marks is not None and _NOALIAS in marks

@@ -47,6 +47,8 @@ def use_instructions(ops: Sequence[ir.Operation]) -> None:
 def _replace(call: ir.Operation, name: str) -> bool:
     """Put LLVM's instruction in the place of a call; False where there is none."""
     intrinsic = _INTRINSICS.get(name) or _INTRINSICS.get(name.removesuffix("f"))
+    if len(call.results) != 1:
+        return False
     kind, operands = call.results[0].type, list(call.operands)
     with ir.InsertionPoint(call), call.location:
         if name in _CLASSES:

@@ -37,7 +37,9 @@ def _serialize(module: ir.Operation) -> None:
     text = llvm_text([module])
     if "targets" not in module.attributes:
         raise PassFailure(module, "the module of kernels does not say which GPU it is for", "run convert-kernels-to-nvvm first")
-    (target,) = ir.ArrayAttr(module.attributes["targets"])
+    target, *others = ir.ArrayAttr(module.attributes["targets"])
+    if others:
+        raise PassFailure(module, "the module of kernels is for several GPUs", "state one target")
     facts = dict(_OPTION.findall(str(target)))
     try:
         ptx = ptx_of(text, facts.get("chip", "sm_75"), facts.get("features", ""))

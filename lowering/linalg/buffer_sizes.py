@@ -6,10 +6,9 @@ import math
 from collections.abc import Sequence
 
 from dlc._mlir import arith, ir
-from dlc.analysis.buffers import ancestor_in, defining_op, nested_ops
+from dlc.analysis.buffers import ancestor_in, argument_marks, defining_op, nested_ops
 from dlc.lowering.axes import axis_of
-
-_DIMS = "dl.dims"
+from dlc.lowering.linalg.dim_names import given_names
 
 
 def axis_size(value: ir.Value, axis: int) -> ir.Value:
@@ -55,11 +54,15 @@ def _size_of(value: ir.Value, axis: int, function: ir.Operation) -> ir.Value:
     sizes = _size_operands(op)
     if len(sizes) == len(dynamic):
         return sizes[dynamic.index(axis)]
-    if op.name == "memref.cast" and ir.MemRefType(op.operands[0].type).is_dynamic_dim(axis):
+    if op.name == "memref.cast" and _is_dynamic(op.operands[0].type, axis):
         return _size_of(op.operands[0], axis, function)
     if op.name == "memref.collapse_shape":
         return _product(op, axis, function)
     return _dim(value, axis)
+
+
+def _is_dynamic(kind: ir.Type, axis: int) -> bool:
+    return isinstance(kind, ir.MemRefType) and kind.is_dynamic_dim(axis)
 
 
 def _product(collapse: ir.Operation, axis: int, function: ir.Operation) -> ir.Value:
@@ -103,10 +106,10 @@ def _argument_size(value: ir.Value, axis: int, function: ir.Operation) -> ir.Val
 
 def _names(function: ir.Operation, place: int) -> list[str]:
     """The names of an argument's dims."""
-    if "arg_attrs" not in function.attributes:
-        return []
-    marks = ir.DictAttr(ir.ArrayAttr(function.attributes["arg_attrs"])[place])
-    return [ir.StringAttr(item).value for item in ir.ArrayAttr(marks[_DIMS])] if _DIMS in marks else []
+    argument = function.regions[0].blocks[0].arguments[place]
+    marks = argument_marks(argument)
+    names = None if marks is None else given_names(marks)
+    return names[: argument.type.rank] if names and isinstance(argument.type, ir.MemRefType) else []
 
 
 def _dim(value: ir.Value, axis: int) -> ir.Value:

@@ -134,9 +134,9 @@ def _keep_rows_apart(cast: ir.Operation) -> None:
 
     One-shot bufferization takes any unknown distance for any other.
     """
-    source, kind = cast.operands[0], ir.MemRefType(cast.results[0].type)
+    source, kind = cast.operands[0], cast.results[0].type
     given = source.type
-    if not isinstance(given, ir.MemRefType) or not isinstance(given.layout, ir.StridedLayoutAttr):
+    if not all(isinstance(each, ir.MemRefType) for each in (given, kind)) or not isinstance(given.layout, ir.StridedLayoutAttr):
         return
     strides, _ = given.get_strides_and_offset()
     is_open = ir.ShapedType.get_dynamic_stride_or_offset() in strides
@@ -182,7 +182,7 @@ def _is_fresh_result(root: ir.Value, block: ir.Block) -> bool:
     if call is None or call.name != "func.call" or call.block != block:
         return False
     callee = _function_named(call, ir.FlatSymbolRefAttr(call.attributes["callee"]).value)
-    if callee is None or not len(callee.regions[0].blocks):
+    if callee is None or len(callee.regions[0].blocks) != 1:
         return False
     body = callee.regions[0].blocks[0]
     returned = [_carried_root(value) for value in body.operations[len(body.operations) - 1].operation.operands]

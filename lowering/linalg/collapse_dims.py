@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dlc._mlir import ir
-from dlc.analysis.buffers import nested_ops
+from dlc.analysis.buffers import nested_ops, strides_of
 from dlc.lowering.affine.ir.expressions import mentions
 from dlc.lowering.linalg.collapse_plans import CollapsePlan, agree
+from dlc.lowering.linalg.relayout import is_row_major
 from dlc.lowering.linalg_to_affine.generic import Generic, dim_position, uses_loop
 from dlc.lowering.native import run_native
 from dlc.lowering.outlining import is_kernel
@@ -137,9 +138,9 @@ def _moves(result: ir.AffineExpr, indexing: ir.AffineMap, loop: int) -> bool:
 def _is_seamless(value: ir.Value, axis: int) -> bool:
     """Whether a step along `axis` is as far as a whole row of the axis after it."""
     shaped = ir.MemRefType(value.type)
-    if not isinstance(shaped.layout, ir.StridedLayoutAttr):
+    if is_row_major(shaped):
         return True
-    strides, _ = shaped.get_strides_and_offset()
+    strides, _ = strides_of(shaped)
     dynamic = ir.ShapedType.get_dynamic_stride_or_offset()
     if shaped.is_dynamic_dim(axis + 1) or dynamic in strides[axis : axis + 2]:
         return False
@@ -175,7 +176,7 @@ def _collapsed_type(shaped: ir.MemRefType, axes: Sequence[Sequence[int]]) -> ir.
     sizes = [[shaped.shape[axis] for axis in run] for run in axes]
     shape = [dynamic if dynamic in run else math.prod(run) for run in sizes]
     layout = None
-    if isinstance(shaped.layout, ir.StridedLayoutAttr):
+    if not is_row_major(shaped):
         strides, offset = shaped.get_strides_and_offset()
         layout = ir.StridedLayoutAttr.get(offset, [strides[run[-1]] for run in axes])
     return ir.MemRefType.get(shape, shaped.element_type, layout, shaped.memory_space)

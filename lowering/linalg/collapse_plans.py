@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from dlc._mlir import ir
-from dlc.analysis.buffers import root_of
+from dlc.analysis.buffers import root_of, strides_of
 from dlc.lowering.linalg_to_affine.generic import dim_position
 
 Border = tuple[ir.Value, int]
@@ -35,7 +35,7 @@ class CollapsePlan:
             if not isinstance(value.type, ir.MemRefType):
                 continue
             kind = ir.MemRefType(value.type)
-            strides, _ = kind.get_strides_and_offset()
+            strides, _ = strides_of(kind)
             axes = [axis for axis in range(kind.rank) if kind.is_dynamic_dim(axis) or kind.shape[axis] != 1]
             for outer, inner in itertools.pairwise(axes):
                 known = strides[outer] != ir.ShapedType.get_dynamic_stride_or_offset()

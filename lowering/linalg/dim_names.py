@@ -59,11 +59,22 @@ def argument_attributes(function: ir.Operation, count: int) -> list[ir.Attribute
     return [ir.DictAttr.get({}, function.context)] * count
 
 
+def given_names(mark: ir.Attribute) -> list[str] | None:
+    """The names of dims that the attributes of an argument give; None where there are none, or what is there is no texts."""
+    marks = ir.DictAttr(mark)
+    if _DIMS not in marks:
+        return None
+    names = marks[_DIMS]
+    if not isinstance(names, ir.ArrayAttr) or not all(isinstance(name, ir.StringAttr) for name in names):
+        return None
+    return [name.value for name in names]
+
+
 def _names_of(mark: ir.Attribute, kind: ir.Type) -> list[str]:
     """The names in `mark`, or an empty one for each axis."""
-    marks = ir.DictAttr(mark)
-    if _DIMS in marks:
-        return [ir.StringAttr(item).value for item in ir.ArrayAttr(marks[_DIMS])]
+    names = given_names(mark)
+    if names is not None:
+        return names
     return [""] * (ir.MemRefType(kind).rank if isinstance(kind, ir.MemRefType) else 0)
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from dlc._mlir import ir
 from dlc.analysis.buffer_accesses import Accesses, BufferUse, Effects, overlap
-from dlc.analysis.buffers import VIEW_OPS, defining_op, is_contiguous, is_linalg, nested_ops, root_of
+from dlc.analysis.buffers import VIEW_OPS, defining_op, is_contiguous, is_linalg, nested_ops, root_of, strides_of
 from dlc.analysis.memory_plan import is_followed, users_if_kept
 from dlc.analysis.size_polynomials import SizeReader, is_safe_earlier
 from dlc.lowering.linalg.inline_copies import inline_copies
@@ -192,7 +192,7 @@ def _has_long_rows(kind: ir.MemRefType) -> bool:
     """Whether elements lie side by side in runs that a kernel works on as fast as on a buffer of its own."""
     if is_contiguous(kind):
         return True
-    strides, _ = kind.get_strides_and_offset()
+    strides, _ = strides_of(kind)
     run = 1
     for axis in reversed(range(kind.rank)):
         if kind.shape[axis] == 1:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from dlc._mlir import ir
 from dlc.analysis.buffers import defining_op, nested_ops
-from dlc.analysis.symbols import functions_of, symbol_name
+from dlc.analysis.symbols import functions_of, names_in, symbol_name
 from dlc.lowering.outlining import captures_of, clone_replacing, fresh_name, is_kernel, private_function, symbols_in
 from dlc.lowering.pass_base import Pass
 from dlc.targets.machine import is_for_gpu
@@ -37,7 +37,7 @@ class OutlineSizes(Pass):
         if not is_for_gpu(op):
             return
         taken = symbols_in(op)
-        calls = [inner for inner in nested_ops(op) if inner.name == "func.call"]
+        calls = [inner for inner in nested_ops(op) if inner.name == "func.call" and names_in(inner, op)]
         for function in functions_of(op):
             name = symbol_name(function)
             sites = [call for call in calls if ir.FlatSymbolRefAttr(call.attributes["callee"]).value == name]

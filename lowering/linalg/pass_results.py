@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from dlc._mlir import ir
 from dlc.analysis.buffers import VIEW_OPS, defining_op, is_linalg, is_memref, nested_ops, root_of, written_roots
-from dlc.analysis.symbols import symbol_name
+from dlc.analysis.symbols import names_in, symbol_name
 from dlc.lowering.linalg.buffer_sizes import resolve_sizes
 from dlc.lowering.linalg.dim_names import DimNames, argument_attributes, with_dims
 from dlc.lowering.outlining import clone_in_terms, is_alone
@@ -47,7 +47,7 @@ class PassResults(Pass):
             if function.name != "func.func" or "sym_visibility" not in function.attributes or not len(function.regions[0].blocks):
                 continue
             sites = calls.get(symbol_name(function), [])
-            if sites is None:
+            if sites is None or len(function.regions[0].blocks) != 1:
                 continue
             resolve_sizes(function)
             sites = _keep_arguments(function, sites)
@@ -64,7 +64,7 @@ def _calls(module: ir.Operation) -> dict[str, list[ir.Operation] | None]:
             sites = found.setdefault(attribute.value, [])
             if op.name != "func.call":
                 found[attribute.value] = None
-            elif sites is not None:
+            elif sites is not None and names_in(op, module):
                 sites.append(op)
     return found
 

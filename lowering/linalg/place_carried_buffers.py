@@ -54,10 +54,17 @@ class PlaceCarriedBuffers(Pass):
         for function in op.regions[0].blocks[0].operations:
             if function.operation.name == "func.func" and "sym_visibility" not in function.operation.attributes:
                 found = list(control_flow(function.operation))
+                for inner in found:
+                    _require_ranks(inner)
                 whiles = [inner.regions[0].blocks[0] for inner in found if inner.name == "scf.while"]
                 forwarded = {argument for block in whiles for argument in _forward_copies(block)}
                 for inner in found:
                     _place_branch(inner) if inner.name == "scf.if" else _place_loop(inner, forwarded)
+
+
+def _require_ranks(op: ir.Operation) -> None:
+    if any(isinstance(value.type, ir.UnrankedMemRefType) for value in (*op.operands, *op.results)):
+        raise PassFailure(op, f"'{op.name}' hands on a buffer without rank, whose size nothing says", "give it a ranked type")
 
 
 def _place_branch(op: ir.Operation) -> None:

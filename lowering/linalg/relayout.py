@@ -10,7 +10,7 @@ from itertools import pairwise
 
 from dlc._mlir import ir
 from dlc.analysis.buffer_accesses import Effects
-from dlc.analysis.buffers import is_linalg, nested_ops
+from dlc.analysis.buffers import is_linalg, nested_ops, strides_of
 
 _DYNAMIC: int = ir.ShapedType.get_dynamic_size()
 _OPEN: int = ir.ShapedType.get_dynamic_stride_or_offset()
@@ -132,7 +132,7 @@ def argument_type(kind: ir.MemRefType) -> ir.MemRefType:
     """`kind` with any offset, so that windows that differ in their place alone share a function."""
     if not isinstance(kind.layout, ir.StridedLayoutAttr):
         return kind
-    strides, _ = kind.get_strides_and_offset()
+    strides, _ = strides_of(kind)
     return ir.MemRefType.get(kind.shape, kind.element_type, ir.StridedLayoutAttr.get(_OPEN, strides), kind.memory_space)
 
 
@@ -165,7 +165,7 @@ def _subview_type(view: ir.Operation, source: ir.MemRefType) -> ir.MemRefType | 
     offsets, sizes, steps = (list(view.attributes[name]) for name in ("static_offsets", "static_sizes", "static_strides"))
     if result.rank != len(sizes):
         return None
-    strides, offset = source.get_strides_and_offset()
+    strides, offset = strides_of(source)
     for start, stride in zip(offsets, strides, strict=True):
         offset = _plus(offset, _times(start, stride))
     return _strided(result.shape, result, offset, [_times(step, stride) for step, stride in zip(steps, strides, strict=True)])
@@ -177,7 +177,7 @@ def expanded_type(source: ir.MemRefType, groups: Sequence[Sequence[int]], shape:
         source.rank
     ):  # rows of stride 1 too: the verifier wants no layout in the result
         return ir.MemRefType.get(shape, source.element_type, None, source.memory_space)
-    strides, offset = source.get_strides_and_offset()
+    strides, offset = strides_of(source)
     found = [1] * len(shape)
     for group, stride in zip(groups, strides, strict=True):
         for axis in reversed(group):
@@ -188,10 +188,10 @@ def expanded_type(source: ir.MemRefType, groups: Sequence[Sequence[int]], shape:
 
 def collapsed_type(source: ir.MemRefType, groups: Sequence[Sequence[int]]) -> ir.MemRefType | None:
     """The type of `source` with each group of axes as one; None where a group is not surely one run of elements."""
-    if _is_row_major(source):  # then the verifier wants no layout in the result
+    if is_row_major(source):  # then the verifier wants no layout in the result
         shape = [_product([source.shape[axis] for axis in group]) for group in groups]
         return ir.MemRefType.get(shape, source.element_type, None, source.memory_space)
-    strides, offset = source.get_strides_and_offset()
+    strides, offset = strides_of(source)
     shape, found = [], []
     for group in groups:
         real = [axis for axis in group if source.shape[axis] != 1]
@@ -208,7 +208,7 @@ def collapsed_type(source: ir.MemRefType, groups: Sequence[Sequence[int]]) -> ir
     return _strided(shape, source, offset, found)
 
 
-def _is_row_major(kind: ir.MemRefType) -> bool:
+def is_row_major(kind: ir.MemRefType) -> bool:
     """Whether a type has no layout of its own."""
     return isinstance(kind.layout, ir.AffineMapAttr) and bool(kind.affine_map == ir.AffineMap.get_identity(kind.rank))
 

@@ -20,7 +20,7 @@ def stores_transpose(consumer: ir.Operation, place: int, producer: ir.Operation,
     if facts.has_many_registers or not _is_product(consumer, kinds) or not _moves_last_dim(producer):
         return False
     others = [map for index, map in enumerate(maps[:-1]) if index != place]
-    if _reduces(maps[place].results[-1], kinds) and not any(_reduces(map.results[-1], kinds) for map in others):
+    if _reduces_along_last(maps[place], kinds) and not any(_reduces_along_last(map, kinds) for map in others):
         columns = _columns(maps, place, consumer)
         return columns >= policy().graph.narrow_columns and (
             _is_strided(maps[place]) or _run_of(producer) < policy().graph.short_run
@@ -38,7 +38,9 @@ def _moves_last_dim(producer: ir.Operation) -> bool:
     if producer.name != "linalg.generic" or len(producer.regions[0].blocks[0].operations) != 1:
         return False
     maps = [attribute.value for attribute in ir.ArrayAttr(producer.attributes["indexing_maps"])]
-    return len(maps) == 2 and maps[0].is_permutation and maps[0].results[-1] != maps[1].results[-1]
+    if len(maps) != 2 or not maps[0].is_permutation or not len(maps[0].results):
+        return False
+    return bool(maps[0].results[-1] != maps[1].results[-1])
 
 
 def _run_of(producer: ir.Operation) -> int:
@@ -49,8 +51,9 @@ def _run_of(producer: ir.Operation) -> int:
     return math.prod(inner) if all(size > 0 for size in inner) else policy().graph.short_run
 
 
-def _reduces(result: ir.AffineExpr, kinds: list[str]) -> bool:
-    found = result.maybe_downcast()
+def _reduces_along_last(map: ir.AffineMap, kinds: list[str]) -> bool:
+    """Whether a reduction goes along the last dim of an operand; one without dims has none."""
+    found = map.results[-1].maybe_downcast() if len(map.results) else None
     return isinstance(found, ir.AffineDimExpr) and "reduction" in kinds[found.position]
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from dlc._mlir import ir, linalg_regions
-from dlc.analysis.buffers import is_contiguous
+from dlc.analysis.buffers import is_contiguous, is_linalg
 from dlc.lowering.linalg.buffer_sizes import unify_sizes
 from dlc.lowering.linalg_to_affine.generic import Generic, dim_position
 from dlc.lowering.linalg_to_affine.nest_builder import NestBuilder
@@ -36,6 +36,9 @@ class ConvertLinalgToAffine(Pass):
     def run(self, op: ir.Operation) -> None:
         """Convert every linalg op of the module."""
         _refuse_tensors(op)
+        for inner in _collect(op, is_linalg):
+            if inner.parent.operation.name.startswith("linalg."):
+                raise PassFailure(inner, f"'{inner.name}' lies in the body of another linalg op", "move it out of there")
         for function in _collect(op, lambda found: found.name == "func.func" and len(found.regions[0].blocks) > 0):
             unify_sizes(function)
         for copy in _collect(op, _is_strided_copy):
@@ -84,7 +87,9 @@ def _refuse_tensors(module: ir.Operation) -> None:
 
 def _is_strided_copy(op: ir.Operation) -> bool:
     """Whether a copy is loops: not that of one run of elements in a branch or loop, whose sizes may be no symbols there."""
-    if op.name != "memref.copy" or not any(isinstance(value.type.layout, ir.StridedLayoutAttr) for value in op.operands):
+    if op.name != "memref.copy" or not all(isinstance(value.type, ir.MemRefType) for value in op.operands):
+        return False
+    if not any(isinstance(value.type.layout, ir.StridedLayoutAttr) for value in op.operands):
         return False
     return op.parent.operation.name == "func.func" or not all(is_contiguous(value.type) for value in op.operands)
 

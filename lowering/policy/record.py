@@ -156,10 +156,17 @@ def using(chosen: Policy) -> Iterator[None]:
 
 
 def policy_of(module: ir.Operation) -> Policy:
-    """The policy that a module states in `dlc.policy`, else the one in use."""
+    """The policy that a module states in `dlc.policy`, else the one in use; `InvalidInputError` where that is none."""
     if POLICY not in module.attributes:
         return policy()
-    return Policy().override(**json.loads(ir.StringAttr(module.attributes[POLICY]).value))
+    text = module.attributes[POLICY]
+    try:
+        changes = json.loads(text.value) if isinstance(text, ir.StringAttr) else None
+    except ValueError:
+        changes = None
+    if not isinstance(changes, dict):
+        raise InvalidInputError(f"'{POLICY}' of the module is no JSON object of the policy's fields; leave it to the compiler")
+    return Policy().override(**changes)
 
 
 def state_policy(module: ir.Operation) -> None:

@@ -14,6 +14,8 @@ from urllib.parse import quote, unquote
 
 import islpy as isl
 
+from dlc._mlir import ir
+
 NAME = "dlc.name"
 """Attribute of a loop that schedules call it by."""
 
@@ -34,6 +36,12 @@ UNORDERED = "unordered"
 
 _PREFIX = "loops"
 _SCRATCH = "scratch:"
+
+
+def name_of(op: ir.Operation) -> str:
+    """What schedules call a loop; "" for one without a name."""
+    name = op.attributes.get(NAME)
+    return name.value if isinstance(name, ir.StringAttr) else ""
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from dlc._mlir import ir
 from dlc.lowering.affine.schedule.assign_schedules import STEPS
-from dlc.lowering.pass_base import Pass
+from dlc.lowering.pass_base import Pass, PassFailure
 
 
 @dataclass(frozen=True)
@@ -28,6 +28,9 @@ class AffineApplySteps(Pass):
             return
         from dlc.lowering.affine.schedule.kernel_loops import apply_lines  # brings isl, which other kernels do without
 
-        lines = [ir.StringAttr(line).value for line in ir.ArrayAttr(op.attributes[STEPS])]
+        given = op.attributes[STEPS]
+        if not isinstance(given, ir.ArrayAttr) or not all(isinstance(line, ir.StringAttr) for line in given):
+            raise PassFailure(op, f"'{STEPS}' is no array of texts", "give one step in each")
+        lines = [line.value for line in given]
         del op.attributes[STEPS]
         apply_lines(op, lines)

@@ -15,7 +15,7 @@ from dlc.lowering.affine.ir.loops import SCHEDULE, SEARCH
 from dlc.lowering.affine.loop_generation.emit import replace_loops, try_loops
 from dlc.lowering.affine.polyhedral.ast_expressions import EmissionError
 from dlc.lowering.affine.polyhedral.extract import extract
-from dlc.lowering.affine.polyhedral.loop_marks import NAME
+from dlc.lowering.affine.polyhedral.loop_marks import name_of
 from dlc.lowering.affine.polyhedral.model import ExtractionError, Scop
 from dlc.lowering.affine.polyhedral.movable import refuse_unmovable
 from dlc.lowering.affine.polyhedral.packed_buffers import Buffer
@@ -131,11 +131,6 @@ def write(program: Program) -> None:
     for array in program.scop.arrays:
         if array.is_local and array not in used and not isinstance(array, Buffer):
             _erase_unused(array.value)
-
-
-def name_of(op: ir.Operation) -> str:
-    """What schedules call a loop; "" for one without a name."""
-    return ir.StringAttr(op.attributes[NAME]).value if NAME in op.attributes else ""
 
 
 def _erase_unused(memref: ir.Value) -> None:

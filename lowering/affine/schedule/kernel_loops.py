@@ -21,8 +21,9 @@ from dlc.lowering.affine.dependences.coincidence import between_instances, stays
 from dlc.lowering.affine.ir.forwarding import forward_stores, remove_dead_stores
 from dlc.lowering.affine.ir.loops import AS_WRITTEN, SCHEDULE, SEARCH, real_ops
 from dlc.lowering.affine.ir.nests import nests_of
+from dlc.lowering.affine.polyhedral.loop_marks import name_of
 from dlc.lowering.affine.polyhedral.loop_values import LoopValues
-from dlc.lowering.affine.schedule.driver import name_of, write
+from dlc.lowering.affine.schedule.driver import write
 from dlc.lowering.affine.schedule.given_tiles import given_tile
 from dlc.lowering.affine.schedule.loop_tree import Kind, LoopNode, SequenceNode, Tree, block, children, with_children
 from dlc.lowering.affine.schedule.program import PrimitiveError, Program

@@ -15,7 +15,7 @@ from dlc.lowering.affine.dependences.dependences import Dependence, kind_of, mem
 from dlc.lowering.affine.dependences.legality import Violation, carried_by_parallel, violations
 from dlc.lowering.affine.dependences.reduction_dependences import reductions
 from dlc.lowering.affine.ir.tile import Tile
-from dlc.lowering.affine.polyhedral.loop_marks import NAME, kinds_of
+from dlc.lowering.affine.polyhedral.loop_marks import kinds_of, name_of
 from dlc.lowering.affine.polyhedral.model import Scop, union_map
 from dlc.lowering.affine.polyhedral.schedule_tree import original_schedule
 from dlc.lowering.affine.schedule.loop_tree import (
@@ -74,7 +74,7 @@ class Program:
             if isinstance(node, LoopNode):
                 loop = scop.by_name[statement_names(node)[0]].loops[len(loops_above(tree, path))]
                 kind: Kind = "unordered" if loop.is_parallel else "loop"
-                tree = put(tree, path, replace(loop_in(tree, path), name=_name_of(loop.op), kind=kind))
+                tree = put(tree, path, replace(loop_in(tree, path), name=name_of(loop.op), kind=kind))
         allowed = [one for one in reductions(scop, reassociate=reassociate) if one.is_allowed]
         kinds = {(one.statement_name, access.position): one.kind for one in allowed for access in (one.read, one.write)}
         return cls(scop, tree, memory_dependences(scop), kinds)
@@ -234,10 +234,6 @@ def _within_iterations(relation: isl.Map, loops: Sequence[LoopNode]) -> isl.Map:
 def _refusal(violation: Violation, when: str) -> PrimitiveError:
     witness = violation.witness
     return PrimitiveError(witness.text("the new order", when), "", witness.location)
-
-
-def _name_of(op: ir.Operation) -> str:
-    return ir.StringAttr(op.attributes[NAME]).value if NAME in op.attributes else ""
 
 
 def _by_depth(tree: Tree, name: str) -> list[Path]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from math import prod
 
 from dlc._mlir import ir
-from dlc.analysis.buffers import is_allocation, root_of
+from dlc.analysis.buffers import is_allocation, root_of, strides_of
 from dlc.lowering.affine.ir.accesses import MemRefAccess, access_of
 from dlc.lowering.affine.ir.expressions import Linear
 from dlc.lowering.affine.ir.loops import Loop, real_ops
@@ -142,5 +142,5 @@ def is_dense(kind: ir.MemRefType) -> bool:
     """Whether elements lie one after the other, row by row from the start on, in a static shape whose elements have numbers."""
     if not kind.has_static_shape or prod(kind.shape) > sys.maxsize:
         return False
-    strides, offset = kind.get_strides_and_offset()
+    strides, offset = strides_of(kind)
     return offset == 0 and strides == [prod(kind.shape[axis + 1 :]) for axis in range(kind.rank)]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -28,7 +27,7 @@ class LoopRange:
     def trips(self) -> int | None:
         """The number of iterations, None when it is dynamic."""
         lower, upper = self.first, _static(self.upper)
-        return None if lower is None or upper is None else max(0, math.ceil((upper - lower) / self.step))
+        return None if lower is None or upper is None else max(0, -((lower - upper) // self.step))
 
     @property
     def body(self) -> ir.Block:

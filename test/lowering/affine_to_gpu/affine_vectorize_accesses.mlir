@@ -110,3 +110,16 @@ func.func @others(%A: memref<1024xf32> {llvm.noalias}, %B: memref<1024xf32> {llv
   }
   return
 }
+
+// -----
+
+// A name that is no text maps a loop to nothing.
+// CHECK-LABEL: func.func @no_text
+// CHECK: affine.load
+func.func @no_text(%x: memref<64xf32>) {
+  affine.for %i = 0 to 64 {
+    %v = affine.load %x[%i] : memref<64xf32>
+    affine.store %v, %x[%i] : memref<64xf32>
+  } {dlc.name = 3 : i64}
+  return
+}

@@ -149,3 +149,16 @@ func.func @row(%A: memref<8x32xf32> {llvm.noalias}, %n: memref<index> {llvm.noal
   } {dlc.name = "kernel0.block.x"}
   return
 }
+
+// -----
+
+func.func @sum(%a: memref<64xf32>, %x: f32) {
+  // expected-error@+1 {{a mapped loop hands values from one iteration to the next; keep them in a memref}}
+  %q = affine.for %i = 0 to 64 iter_args(%s = %x) -> f32 {
+    %v = affine.load %a[%i] : memref<64xf32>
+    %t = arith.addf %s, %v : f32
+    affine.yield %t : f32
+  } {dlc.name = "kernel0.block.x"}
+  affine.store %q, %a[0] : memref<64xf32>
+  return
+}

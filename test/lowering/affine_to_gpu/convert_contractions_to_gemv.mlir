@@ -93,3 +93,25 @@ func.func @others(%A: memref<64x256xf32> {llvm.noalias}, %B: memref<256x256xf32>
   } {dlc.parallel}
   return
 }
+
+// -----
+
+// no-match: no strides find the elements of the matrix.
+// CHECK-LABEL: func.func @tiles(
+// CHECK-NOT: gpu.launch
+// CHECK: affine.for
+#tiles = affine_map<(d0, d1) -> (d0 floordiv 2, d1, d0 mod 2)>
+func.func @tiles(%a: memref<64x64xf32, #tiles> {llvm.noalias}, %x: memref<64xf32> {llvm.noalias}, %y: memref<64xf32> {llvm.noalias}) {
+  %zero = arith.constant 0.0 : f32
+  affine.for %i = 0 to 64 {
+    %r = affine.for %l = 0 to 64 iter_args(%s = %zero) -> f32 {
+      %v = affine.load %a[%i, %l] : memref<64x64xf32, #tiles>
+      %w = affine.load %x[%l] : memref<64xf32>
+      %p = arith.mulf %v, %w : f32
+      %t = arith.addf %s, %p : f32
+      affine.yield %t : f32
+    }
+    affine.store %r, %y[%i] : memref<64xf32>
+  } {dlc.parallel}
+  return
+}

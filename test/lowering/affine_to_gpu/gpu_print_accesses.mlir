@@ -75,6 +75,18 @@ gpu.module @vectors {
   }
 }
 
+// Where a layout has no strides, nothing says where accesses go.
+// CHECK: kernel @tiles, blocks of 32x1x1
+// CHECK-NEXT: affine.load of memref<64xf32, affine_map<(d0) -> (d0 floordiv 2)>>: data decides where it goes
+gpu.module @tiles {
+  gpu.func @tiles(%A: memref<64xf32, affine_map<(d0) -> (d0 floordiv 2)>>, %B: memref<64xf32>) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
+    %x = gpu.thread_id x
+    %a = affine.load %A[symbol(%x)] : memref<64xf32, affine_map<(d0) -> (d0 floordiv 2)>>
+    affine.store %a, %B[symbol(%x)] : memref<64xf32>
+    gpu.return
+  }
+}
+
 // no-match: a module without kernels.
 // CHECK-NOT: kernel @
 func.func @host() {

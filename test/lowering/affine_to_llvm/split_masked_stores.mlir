@@ -37,3 +37,12 @@ func.func @vast(%m: memref<?xf32>, %v: vector<4294967296xf32>, %i: index) {
   vector.maskedstore %m[%i], %mask, %v : memref<?xf32>, vector<4294967296xi1>, vector<4294967296xf32>
   return
 }
+
+// A buffer without axes has no place for parts.
+// CHECK-LABEL: func.func @no_axes
+// CHECK: vector.maskedstore
+func.func @no_axes(%x: memref<f32>, %v: vector<8xf32>) {
+  %m = vector.constant_mask [3] : vector<8xi1>
+  vector.maskedstore %x[], %m, %v : memref<f32>, vector<8xi1>, vector<8xf32>
+  return
+}

@@ -80,3 +80,12 @@ gpu.module @k [#nvvm.target<chip = "sm_80">] {
 // ROWS-SAME: add.s64 \09%[[A:rd[0-9]+]], %{{rd[0-9]+}}, %[[BYTES]];
 // ROWS-SAME: ld.global.nc.b32 \09%{{r[0-9]+}}, [%[[A]]];
 // ROWS-SAME: st.global.b32
+
+// -----
+
+// expected-error@+1 {{the module of kernels is for several GPUs; state one target}}
+gpu.module @k [#nvvm.target<chip = "sm_90">, #nvvm.target<chip = "sm_80">] {
+  llvm.func @k() attributes {gpu.kernel, nvvm.kernel} {
+    llvm.return
+  }
+}

@@ -93,3 +93,10 @@ func.func @no_step(%A: memref<100xf32>) attributes {dl.kernel, dlc.steps = ["non
 func.func @no_steps(%A: memref<4xf32>) attributes {dl.kernel} {
   return
 }
+
+// -----
+
+// expected-error@+1 {{'dlc.steps' is no array of texts; give one step in each}}
+func.func @no_texts() attributes {dlc.steps = [3 : i64]} {
+  return
+}
