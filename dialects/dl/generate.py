@@ -67,7 +67,7 @@ class Trilu(DLOp, name="trilu"):
     @staticmethod
     def reference(x: np.ndarray, *, upper: bool, k: int) -> np.ndarray:
         row, column = np.arange(x.shape[-2])[:, None], np.arange(x.shape[-1])
-        return np.where(column >= row + k if upper else column <= row + k, x, np.zeros((), x.dtype))
+        return np.where(column - row >= k if upper else column - row <= k, x, np.zeros((), x.dtype))
 
 
 class OneHot(DLOp, name="one_hot"):

@@ -48,6 +48,7 @@ def import_loop(node: NodeContext) -> Sequence[Imported]:
         given = node.import_body(graph, [as_tensor(number, _number_shape(graph)), np.ones(shape, np.bool_), *values])
         if isinstance(given[0], ir.Value) and type_of_value(given[0]).num_elements != 1:
             node.unsupported(f"the condition that its body gives is {type_of_value(given[0])}; it must be one truth value")
+        _check_truth(node, given[0])
         return Step(given[0], given[1 : len(values) + 1], given[len(values) + 1 :])
 
     return build_loop(node, steps, start, carried, body)
@@ -68,6 +69,11 @@ def _batched_scan(node: NodeContext) -> Sequence[Imported]:
     if node.has_input(0):
         node.unsupported("sequence_lens (input 0) is not supported; give sequences of one length")
     scan, inputs = _ScanForm(node, node.num_inputs - 1), [node.value(index) for index in range(1, node.num_inputs)]
+
+    batches = {kind.shape[0] if kind.rank else 0 for kind in map(type_of_value, inputs)}
+    if any(type_of_value(value).rank == 0 for value in inputs) or len(batches - {None}) > 1:
+        shown = ", ".join(str(type_of_value(value)) for value in inputs)
+        node.unsupported(f"its states and scan inputs are {shown}, but all must begin with the same batch")
 
     def body(number: ir.Value, _: Sequence[ir.Value]) -> Step:
         of_batch = [dl.gather(value, as_tensor(number), axis=0) for value in inputs]
@@ -115,9 +121,17 @@ def _scan(node: NodeContext, scan: _ScanForm, states: Sequence[ir.Value], inputs
     def body(number: ir.Value, values: Sequence[ir.Value]) -> Step:
         slices = [_slice(value, source, number, steps) for value, source in zip(inputs, scan.sources, strict=True)]
         given = node.import_body(scan.graph, [*values, *slices])
+        _check_output_axes(node, scan, given[len(values) :])
         return Step(None, given[: len(values)], given[len(values) :])
 
     return build_loop(node, steps, None, states, body, scan.targets)
+
+
+def _check_output_axes(node: NodeContext, scan: _ScanForm, kept: Sequence[Imported]) -> None:
+    for value, target in zip(kept, scan.targets, strict=False):
+        rank = value.ndim + 1 if isinstance(value, np.ndarray) else type_of_value(value).rank + 1
+        if not -rank <= target.axis < rank:
+            node.unsupported(f"scan output axis {target.axis} is out of range for an output of rank {rank}")
 
 
 def _slice(value: ir.Value, source: Placement, number: ir.Value, steps: ir.Value | int) -> ir.Value:
@@ -134,6 +148,13 @@ def _graph(node: NodeContext, name: str) -> onnx.GraphProto:
     if not isinstance(graph, onnx.GraphProto):
         node.unsupported(f"the graph '{name}' is missing")
     return graph
+
+
+def _check_truth(node: NodeContext, condition: Imported) -> None:
+    """The condition of a further step must be i1."""
+    kind = condition.dtype if isinstance(condition, np.ndarray) else type_of_value(condition).dtype
+    if kind not in ("i1", np.bool_):
+        node.unsupported(f"the condition that its body gives has elements of {kind}; it must be a truth value")
 
 
 def _check_counts(node: NodeContext, graph: onnx.GraphProto, inputs: int, least_outputs: int) -> None:

@@ -61,6 +61,15 @@ def _counted(node: onnx.NodeProto, inputs: Inputs) -> int:
     return max(math.ceil((limit - start) / step), 0)
 
 
+def _window(node: onnx.NodeProto, inputs: Inputs) -> int:
+    return int(_array(inputs, 0).reshape(-1)[0])
+
+
+def _mel_matrix(node: onnx.NodeProto, inputs: Inputs) -> int:
+    bins, length = (int(_array(inputs, index).reshape(-1)[0]) for index in (0, 1))
+    return bins * (length // 2 + 1)
+
+
 def _one_hot(node: onnx.NodeProto, inputs: Inputs) -> int:
     return _array(inputs, 0).size * int(np.asarray(inputs[1]).reshape(-1)[0])
 
@@ -97,6 +106,10 @@ _RULES: Mapping[str, Callable[[onnx.NodeProto, Inputs], int]] = {
     "Tile": _tiled,
     "Pad": _padded,
     "Range": _counted,
+    "BlackmanWindow": _window,
+    "HammingWindow": _window,
+    "HannWindow": _window,
+    "MelWeightMatrix": _mel_matrix,
     "OneHot": _one_hot,
     "Resize": _resized,
     "Upsample": _resized,

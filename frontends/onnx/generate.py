@@ -17,7 +17,7 @@ from dlc.frontends.onnx.shape_values import filled_like, scalar_value
 def import_range(node: NodeContext) -> ir.Value:
     """Lists of one number are taken for scalars: ONNX's own functions give such."""
     step = node.constant(2)
-    if step is not None and not step.reshape(-1)[0]:
+    if step is not None and not node.constant_scalar(2, "the step"):
         node.unsupported("the step (input 2) is 0")
     is_list = [node.type(index).shape == (1,) for index in range(node.num_inputs)]
     return dl.range(*(dl.reshape(value, shape=[]) if one else value for value, one in zip(node.values(), is_list, strict=True)))
@@ -28,7 +28,7 @@ def import_trilu(node: NodeContext) -> ir.Value:
     """With a diagonal that run time knows: the input where the column less the row is on the kept side of it, else 0."""
     known, upper = node.constant(1), bool(node.attribute("upper", 1))
     if known is not None or not node.has_input(1):
-        return dl.trilu(node.value(0), upper=upper, k=0 if known is None else int(known.reshape(-1)[0]))
+        return dl.trilu(node.value(0), upper=upper, k=0 if known is None else int(node.constant_scalar(1, "the diagonal")))
     x, kind = node.value(0), node.type(0)
     if kind.rank < 2:
         node.unsupported(f"its input is {kind}, no matrix")
@@ -68,5 +68,9 @@ def import_one_hot(node: NodeContext) -> ir.Value:
     if node.type(0).dtype in ("f64", "f32", "f16", "bf16"):
         indices = dl.cast(indices, to="i64")
     size = scalar_value(node, 1) if known is None else None
-    depth = None if known is None else int(known.reshape(-1)[0])
-    return dl.one_hot(indices, node.value(2), size, depth=depth, axis=int(node.attribute("axis", -1)))
+    depth = None if known is None else node.constant_scalar(1, "the depth")
+    if depth is not None and not np.isfinite(depth):
+        node.unsupported(f"the depth (input 1) is {depth}; give it a number of 0 and more")
+    return dl.one_hot(
+        indices, node.value(2), size, depth=None if depth is None else int(depth), axis=int(node.attribute("axis", -1))
+    )

@@ -104,7 +104,7 @@ def import_top_k(node: NodeContext) -> Sequence[ir.Value]:
     """The result is sorted though the node may not ask for it."""
     k, known = node.attribute("k"), node.constant(1)
     if known is not None:
-        k = int(known.reshape(-1)[0])
+        k = int(node.constant_scalar(1, "k"))
     axis, largest = int(node.attribute("axis", -1)), bool(node.attribute("largest", 1))
     count = scalar_value(node, 1) if k is None else None
     found: Sequence[ir.Value] = dl.top_k(node.value(0), count, k=k, axis=axis, largest=largest)

@@ -116,7 +116,7 @@ def prepare_model(
     bound = bind_values(slim, values) if values else {}
     _declare(slim, weights)
     expansions: list[Expansion] = []
-    slim = _inline_functions(slim, expansions)
+    slim = _inline_functions(slim, name, expansions)
     if shapes:
         slim = override_shapes(slim, shapes)
         _declare(slim, weights)
@@ -177,13 +177,17 @@ def opset_of(model: onnx.ModelProto, domain: str = "") -> int:
     return 1
 
 
-def _inline_functions(model: onnx.ModelProto, expansions: list[Expansion]) -> onnx.ModelProto:
+def _inline_functions(model: onnx.ModelProto, name: str, expansions: list[Expansion]) -> onnx.ModelProto:
     """Inline the model's own functions, then ONNX's function ops that have no importer; `expansions` gets what was replaced."""
     if model.functions:
         bodies = {(each.domain, each.name): tuple(node.op_type for node in each.node) for each in model.functions}
         called = [(node, bodies.get((node.domain, node.op_type))) for node in model.graph.node]
         expansions += [Expansion(node, ops) for node, ops in called if ops is not None]
-        model = onnx.inliner.inline_local_functions(model)
+        try:
+            model = onnx.inliner.inline_local_functions(model)
+        except Exception as error:  # the inliner in C++ throws whatever its checks do
+            remedy = "export the model without functions of its own"
+            raise ParseError(f"{name}: error: cannot inline the model's functions: {_first_line(error)}; {remedy}") from None
     _declare(model, {tensor.name: tensor for tensor in model.graph.initializer})
     model = expand_gradients(model, opset_of(model), infer_shapes)
 

@@ -54,6 +54,8 @@ def _softmax_axes(node: NodeContext) -> list[int]:
 def import_hardmax(node: NodeContext) -> ir.Value:
     """One at the first largest element along an axis, else zero."""
     axes, kind = _softmax_axes(node), node.type(0)
+    if not -kind.rank <= axes[0] < kind.rank:
+        node.unsupported(f"axis {axes[0]} is out of range for rank {kind.rank}")
     size = kind.shape[axes[0]]
     if len(axes) > 1:
         node.unsupported("Hardmax of several axes is not supported")
@@ -106,7 +108,7 @@ def _widest(dtypes: set[str]) -> str:
 @importer("LayerNormalization")
 def import_layer_norm(node: NodeContext) -> list[ir.Value]:
     """Weights that do not have the dims of the normalised axes are applied by ops of their own."""
-    x, axis = node.value(0), int(node.attribute("axis", -1))
+    x, axis = node.value(0), _norm_axis(node)
     epsilon = node.attribute("epsilon", 1e-5)
     scale, bias = node.value(1), node.optional_value(2)
     if all(_fits(node, weight, axis) for weight in (scale, bias)):
@@ -117,6 +119,14 @@ def import_layer_norm(node: NodeContext) -> list[ir.Value]:
     if any(node.uses_output(index) for index in (1, 2)):
         results += _statistics(node, axis, epsilon)
     return results
+
+
+def _norm_axis(node: NodeContext) -> int:
+    """The first axis that is normalised."""
+    axis, rank = int(node.attribute("axis", -1)), node.rank(0)
+    if not -rank <= axis < rank:
+        node.unsupported(f"axis {axis} is out of range for rank {rank}")
+    return axis
 
 
 def _statistics(node: NodeContext, axis: int, epsilon: float) -> list[ir.Value]:
@@ -134,7 +144,7 @@ def _statistics(node: NodeContext, axis: int, epsilon: float) -> list[ir.Value]:
 
 @importer("RMSNormalization")
 def import_rms_norm(node: NodeContext) -> ir.Value:
-    x, scale, axis = node.value(0), node.value(1), int(node.attribute("axis", -1))
+    x, scale, axis = node.value(0), node.value(1), _norm_axis(node)
     epsilon, dtype = node.attribute("epsilon", 1e-5), node.type(1).dtype
     if _fits(node, scale, axis):
         return dl.rms_norm(x, scale, axis=axis, epsilon=epsilon)
@@ -169,9 +179,12 @@ def import_group_norm(node: NodeContext) -> ir.Value:
 
 
 def _per_channel(node: NodeContext, index: int, groups: int) -> ir.Value:
-    channels, weight = node.type(0).shape[1], node.value(index)
+    kind, weight = node.type(0), node.value(index)
     if node.opset >= 21:
         return weight
+    channels = kind.shape[1] if kind.rank > 1 else None
+    if groups < 1 or (isinstance(channels, int) and channels % groups):
+        node.unsupported(f"num_groups is {groups}, which does not divide the channels of {kind}")
     if not isinstance(channels, int):
         node.unsupported("weights per group need a number of channels that is known at compile time")
     repeated = dl.expand(dl.unsqueeze(weight, axes=[1]), shape=[groups, channels // groups])

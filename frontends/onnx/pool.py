@@ -76,6 +76,8 @@ def _with_padding_for_ceil(node: NodeContext, attributes: dict[str, Any]) -> dic
     """The same windows without ceil_mode: zeros behind x, which add nothing to a sum, let the last ones lie inside."""
     if not attributes["ceil_mode"]:
         return attributes
+    if min(attributes["strides"]) < 1:
+        node.unsupported(f"strides {attributes['strides']} must be 1 or more")
     sizes, rank = node.type(0).shape[2:], len(attributes["kernel"])
     pads = list(attributes["pads"])
     for axis, size in enumerate(sizes):
@@ -109,6 +111,8 @@ def import_global_lp_pool(node: NodeContext) -> ir.Value:
 def lp_norm(node: NodeContext, x: ir.Value, total: Callable[[ir.Value], ir.Value]) -> ir.Value:
     """(sum of |x| ** p) ** (1 / p), where `total` builds the sum and p is the node's attribute."""
     power = int(node.attribute("p", 2))
+    if power == 0:
+        node.unsupported("p is 0, of which there is no norm; give it 1 or more")
     if power == 1:
         return total(dl.abs(x))
     if power == 2:

@@ -139,7 +139,11 @@ def _spread(node: NodeContext, index: int, axis: int) -> ir.Value:
 
 
 def _axis(node: NodeContext, rank: int) -> int:
-    return int(node.attribute("axis", 1)) % max(rank, 1)
+    """The axis of scales; where there is one for all, it may be any."""
+    axis, scale = int(node.attribute("axis", 1)), node.type(1)
+    if scale.num_elements != 1 and not -rank <= axis < rank:
+        node.unsupported(f"axis {axis} of its scales (input 1) is out of range for rank {rank}")
+    return axis % max(rank, 1)
 
 
 def _single(value: ir.Value) -> ir.Value:

@@ -117,7 +117,7 @@ def import_running(node: NodeContext) -> ir.Value:
     flags = {name: bool(node.attribute(name, 0)) for name in ("exclusive", "reverse")}
     build = dl.cumsum if node.node.op_type == "CumSum" else dl.cumprod
     if known is not None:
-        return build(node.value(0), axis=int(known.reshape(-1)[0]), **flags)
+        return build(node.value(0), axis=int(node.constant_scalar(1, "the axis")), **flags)
     found = build(dl.reshape(node.value(0), _sizes_around(node), shape=[-1, -1, -1]), axis=1, **flags)
     dims = node.type(0).shape
     if node.type(0).is_static:

@@ -9,13 +9,15 @@ import numpy as np
 
 from dlc._mlir import ir
 from dlc.dialects import dl
+from dlc.dialects.dl.types import Dim
 from dlc.frontends.onnx.importers import importer
 from dlc.frontends.onnx.node import NodeContext
 from dlc.frontends.onnx.resampling import antialiased, cropped, resampled
-from dlc.frontends.onnx.shape_values import list_length, list_value
+from dlc.frontends.onnx.shape_values import MOST_FILLED, list_length, list_value
 from dlc.frontends.onnx.widening import in_floats
 
 _MODES = {"nearest": "nearest", "linear": "linear", "bilinear": "linear", "cubic": "cubic"}
+_POLICIES = ("stretch", "not_larger", "not_smaller")
 _CROP = "tf_crop_and_resize"
 _COORDINATES = {_CROP, "half_pixel", "pytorch_half_pixel", "half_pixel_symmetric", "asymmetric", "align_corners"}
 
@@ -44,6 +46,8 @@ def _resized(node: NodeContext) -> ir.Value:
     if coordinates not in _COORDINATES:
         node.unsupported(f"coordinate_transformation_mode {coordinates} is not supported")
     axes = node.attribute("axes") or list(range(node.rank(0)))
+    if any(not -node.rank(0) <= axis < node.rank(0) for axis in axes):
+        node.unsupported(f"axes {list(axes)} are out of range for rank {node.rank(0)}")
     axes = [axis % node.rank(0) for axis in axes]
     unknown = next((index for index in (2, 3) if node.has_input(index) and node.constant(index) is None), None)
     if unknown is not None:
@@ -51,6 +55,8 @@ def _resized(node: NodeContext) -> ir.Value:
             node.unknown(unknown, f"its scales or sizes (input {unknown}) must be known at compile time")
         return _resized_at_run_time(node, axes, coordinates)
     scales = _list(node, 2, "scales")
+    if scales and node.has_input(3) and node.type(3).shape != (0,):
+        node.unsupported("it has scales and sizes (inputs 2 and 3); give one of them")
     sizes = [int(size) for size in _list(node, 3, "sizes")] if not scales else []
     _require_one_each(node, axes, scales or sizes, "scales" if scales else "sizes")
     if sizes:
@@ -178,6 +184,8 @@ def _with_aspect_ratio(node: NodeContext, axes: Sequence[int], sizes: list[int])
     dims = [node.type(0).shape[axis] for axis in axes]
     if not all(isinstance(dim, int) for dim in dims):
         node.unsupported(f"keep_aspect_ratio_policy {policy} needs dims known at compile time")
+    if policy not in _POLICIES or 0 in dims:
+        node.unsupported(f"keep_aspect_ratio_policy {policy} needs dims other than 0 and may be one of {', '.join(_POLICIES)}")
     own = [int(str(dim)) for dim in dims]
     choose = min if policy == "not_larger" else max
     scale = choose(size / dim for size, dim in zip(sizes, own, strict=True))
@@ -193,10 +201,10 @@ def _shrinks_smoothly(
     node: NodeContext, axes: Sequence[int], kept: Sequence[int], sizes: Sequence[int], scales: Sequence[float]
 ) -> bool:
     """Whether antialiasing is asked for, an axis shrinks, and there is a result: else it changes nothing."""
-    is_empty = bool(sizes) and any(sizes[i] == 0 for i in kept)
+    dims = {i: node.type(0).shape[axes[i]] for i in kept}
+    is_empty = any(0 in (sizes[i] if sizes else 1, dim if sizes else _scaled_size(dim, scales[i])) for i, dim in dims.items())
     if not node.attribute("antialias", 0) or _mode(node) == "nearest" or is_empty:
         return False
-    dims = {i: node.type(0).shape[axes[i]] for i in kept}
     return any(not (scales[i] >= 1 if scales else isinstance(dim, int) and sizes[i] >= dim) for i, dim in dims.items())
 
 
@@ -231,5 +239,16 @@ def _lengths(
     before = node.type(0).shape[axes[i]]
     if not isinstance(before, int) or before == 0:
         node.unsupported(f"axis {axes[i]} must have a size that is known at compile time, and elements")
-    after = sizes[i] if sizes else int(np.floor(np.float32(before) * np.float32(scales[i])))
-    return before, after, scales[i] if scales else after / before
+    after = sizes[i] if sizes else _scaled_size(before, scales[i])
+    if after is None or after < 0:
+        node.unsupported(f"axis {axes[i]} of {before} elements has no size {sizes[i : i + 1]} or scale {scales[i : i + 1]}")
+    scale = scales[i] if scales else after / before
+    if after > min(scale, 1) * MOST_FILLED:
+        node.unsupported(f"axis {axes[i]} would have {after} elements from {before}, too many for a table made at import")
+    return before, after, scale
+
+
+def _scaled_size(dim: Dim, scale: float) -> int | None:
+    """floor(dim * scale), in f32; None where that is not known, or no number."""
+    product = np.floor(np.float32(dim) * np.float32(scale)) if isinstance(dim, int) else np.float32(np.nan)
+    return int(product) if np.isfinite(product) else None

@@ -75,11 +75,14 @@ class Parts(Form):
 
     def at(self, node: onnx.NodeProto) -> list[onnx.NodeProto]:
         place = self.facts.known(node.input[1])
-        if place is None or not -len(self.maker.input) <= int(place) < len(self.maker.input):
+        if place is None or place.ndim or place.dtype.kind != "i" or not self._has(int(place)):
             raise NoTensor
         nodes = Nodes(self.facts, node)
         nodes.add("Identity", self.maker.input[int(place)])
         return nodes.end()
+
+    def _has(self, place: int) -> bool:
+        return -len(self.maker.input) <= place < len(self.maker.input)
 
     def length(self, node: onnx.NodeProto) -> list[onnx.NodeProto]:
         nodes = Nodes(self.facts, node)
@@ -109,7 +112,9 @@ class Chunks(Form):
         if given is None or shape is None or not -len(shape) <= self._axis < len(shape):
             raise NoTensor
         size = shape[self._axis]
-        if size is None or given.size == 0 or int(given.min()) < 0 or (given.ndim == 0 and int(given) == 0):
+        if size is None or given.ndim > 1 or given.dtype.kind != "i":
+            raise NoTensor
+        if given.size == 0 or int(given.min()) < 0 or (given.ndim == 0 and int(given) == 0):
             raise NoTensor
         step = 0 if given.ndim else int(given)
         if step and size > step * _MOST_CHUNKS:

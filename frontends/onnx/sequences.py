@@ -155,10 +155,11 @@ def _append_loop(lists: _Lists, loop: onnx.NodeProto) -> dict[Key, list[onnx.Nod
     found: dict[Key, list[onnx.NodeProto]] = {}
     changed = onnx.NodeProto()
     changed.CopyFrom(loop)
-    body = next(attribute.g for attribute in changed.attribute if attribute.name == "body")
+    body = next((attribute.g for attribute in changed.attribute if attribute.name == "body"), onnx.GraphProto())
     empty = {node.output[0] for node in lists.graph.node if node.op_type == "SequenceEmpty"}
     places = [place for place in range(2, len(loop.input)) if loop.input[place] in empty]
-    if not places or any(loop.output[place - 2] == "" for place in places):
+    carried = min(len(loop.output) + 2, len(body.input), len(body.output) + 1)
+    if not places or places[-1] >= carried or any(loop.output[place - 2] == "" for place in places):
         raise NoTensor
     for place in reversed(places):
         result = loop.output[place - 2]
@@ -172,10 +173,15 @@ def _append_loop(lists: _Lists, loop: onnx.NodeProto) -> dict[Key, list[onnx.Nod
     return {_key(loop): [changed], **found}
 
 
+def _appends(insert: onnx.NodeProto) -> bool:
+    """Whether a SequenceInsert puts its tensor at the end."""
+    return len(insert.input) > 1 and (len(insert.input) == 2 or not insert.input[2])
+
+
 def _keep_steps(lists: _Lists, body: onnx.GraphProto, place: int, name: str) -> None:
     """Make the body give, as a value to keep, what it appended to its input number `place`."""
     users = lists.users(body.input[place].name)
-    if len(users) != 1 or users[0].op_type != "SequenceInsert" or (len(users[0].input) > 2 and users[0].input[2]):
+    if len(users) != 1 or users[0].op_type != "SequenceInsert" or not _appends(users[0]):
         raise NoTensor
     last, gone = users[0].output[0], [_key(users[0])]
     while last != body.output[place - 1].name:

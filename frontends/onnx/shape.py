@@ -42,6 +42,8 @@ def import_flatten(node: NodeContext) -> ir.Value:
     """All axes before `axis` as one, and all others as one."""
     x, rank = node.value(0), node.rank(0)
     axis = int(node.attribute("axis", 1))
+    if not -rank <= axis <= rank:
+        node.unsupported(f"axis {axis} is out of range for rank {rank}")
     axis += rank if axis < 0 else 0
     for missing, at in ((axis == 0, 0), (axis == rank, rank)):
         if missing:
@@ -118,8 +120,7 @@ def import_size(node: NodeContext) -> Imported:
 @importer("DepthToSpace")
 def import_depth_to_space(node: NodeContext) -> ir.Value:
     """Channels as blocks of pixels: split into (block, block, channels), or (channels, block, block), and moved."""
-    block = int(node.attribute("blocksize"))
-    x = node.value(0)
+    block, x = _block_size(node), node.value(0)
     if node.attribute("mode", "DCR") == "DCR":
         x = split_axis(split_axis(x, 1, block, -1), 2, block, -1)
         x = dl.transpose(x, perm=[0, 3, 4, 1, 5, 2])
@@ -132,7 +133,17 @@ def import_depth_to_space(node: NodeContext) -> ir.Value:
 @importer("SpaceToDepth")
 def import_space_to_depth(node: NodeContext) -> ir.Value:
     """Blocks of pixels as channels: (block, block, channels) merged, or (channels, block, block)."""
-    block = int(node.attribute("blocksize"))
+    block = _block_size(node)
     perm = [0, 3, 5, 1, 2, 4] if node.attribute("mode", "DCR") == "DCR" else [0, 1, 3, 5, 2, 4]
     x = split_axis(split_axis(node.value(0), 3, -1, block), 2, -1, block)
     return merge_axes(dl.transpose(x, perm=perm), 1, 3)
+
+
+def _block_size(node: NodeContext) -> int:
+    """Rows and columns of a block of an image's pixels."""
+    block, kind, mode = int(node.attribute("blocksize")), node.type(0), node.attribute("mode", "DCR")
+    if block < 1 or kind.rank != 4:
+        node.unsupported(f"blocks of {block} (blocksize) do not fit {kind}; it takes images of 4 axes, and blocks of 1 and more")
+    if mode not in ("DCR", "CRD"):
+        node.unsupported(f"mode {mode} is not supported; it may be DCR or CRD")
+    return block

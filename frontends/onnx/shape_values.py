@@ -16,7 +16,7 @@ from dlc.frontends.onnx.node import NodeContext
 _MOST_LISTED = 4096
 """Entries of a list of sizes that run time knows; no rank, and no number of parts, is as large."""
 
-_MOST_FILLED = 1 << 24
+MOST_FILLED = 1 << 24
 """Elements of one value that are made at import; what is larger is better filled by the model."""
 
 
@@ -68,7 +68,7 @@ def filled_like(node: NodeContext, index: int, scalar: np.ndarray) -> Imported:
     """A tensor of an input's shape with one value."""
     kind = node.type(index)
     dims = [dim for dim in kind.shape if isinstance(dim, int)]
-    if kind.is_static and math.prod(dims) <= _MOST_FILLED:
+    if kind.is_static and math.prod(dims) <= MOST_FILLED:
         return np.full(dims, scalar, scalar.dtype)
     if kind.is_static:
         return dl.expand(dl.constant(value=scalar), None, shape=dims)

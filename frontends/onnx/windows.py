@@ -68,7 +68,9 @@ def read_transposed_window(node: NodeContext, sizes: Shape, kernel: Shape) -> di
     strides = node.attribute("strides") or [1] * rank
     dilations = node.attribute("dilations") or [1] * rank
     extra = list(node.attribute("output_padding") or [0] * rank)
-    mode, wanted = node.attribute("auto_pad", "NOTSET"), (node.attribute("output_shape") or [])[-rank:]
+    mode, wanted = node.attribute("auto_pad", "NOTSET"), node.attribute("output_shape") or []
+    if wanted and len(wanted) != rank:
+        node.unsupported(f"output_shape {list(wanted)} has {len(wanted)} entries but the window needs {rank}")
     pads = (node.attribute("pads") or [0] * (2 * rank)) if mode != "VALID" else [0] * (2 * rank)
     if wanted or mode in ("SAME_UPPER", "SAME_LOWER"):
         excess = []
@@ -106,6 +108,8 @@ def _same_padding(node: NodeContext, size: Dim, reach: int, stride: int) -> int:
     """Padding that gives ceil(size / stride) positions."""
     if stride == 1:
         return reach - 1
+    if stride < 1:
+        node.unsupported(f"strides {node.attribute('strides')} must be 1 or more")
     if not isinstance(size, int):
         node.unknown(0, "auto_pad with strides needs spatial dims that are known at compile time", of_dims=True)
     return max((-(-size // stride) - 1) * stride + reach - size, 0)

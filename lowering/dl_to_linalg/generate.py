@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dlc._mlir import ir
-from dlc.dialects.dl.types import FLOATS
+from dlc.dialects.dl.types import FLOATS, MOST_BYTES
 from dlc.lowering.dl_to_linalg.building.builder import PARALLEL, Builder
 from dlc.lowering.dl_to_linalg.building.checks import size_at
 from dlc.lowering.dl_to_linalg.building.extents import Extent
@@ -50,9 +50,10 @@ def lower_trilu(b: Builder, op: SourceOp) -> ir.Value:
     """x where the column is on the kept side of row + k, else 0."""
     rank, dtype = op.result.rank, op.result.dtype
     predicate = "ge" if op["upper"] else "le"
+    diagonal = max(min(op["k"], MOST_BYTES), -MOST_BYTES)  # beyond all columns, and the sum with a row does not overflow
 
     def body(element: ir.Value) -> ir.Value:
-        edge = b.binary("arith.addi", b.iteration(rank - 2), b.index(op["k"]))
+        edge = b.binary("arith.addi", b.iteration(rank - 2), b.index(diagonal))
         kept = b.compare_index(predicate, b.iteration(rank - 1), edge)
         return b.select(kept, element, b.scalar(0, dtype))
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import onnx
 
+from dlc.frontends.onnx.validation.bodies import check_bodies
+from dlc.frontends.onnx.validation.functions import check_functions
 from dlc.frontends.onnx.validation.names import check_inputs, check_names
 from dlc.frontends.onnx.validation.nodes import check_nodes, check_versions
 from dlc.frontends.onnx.validation.problems import Problems
@@ -21,4 +23,6 @@ def validate(model: onnx.ModelProto, name: str, lenient: bool = False) -> None:
     check_tensors(model.graph, problems)
     check_names(model.graph, problems)
     check_nodes(model, problems)
+    check_bodies(model.graph, problems)
+    check_functions(model, problems)
     problems.settle()

@@ -146,3 +146,19 @@ def test_coverage_tells_of_what_is_replaced() -> None:
     rows = {row.op: row for row in dlc.coverage(_model(nodes, outputs)).nodes}
     assert rows["ConcatFromSequence"].state == "function"
     assert rows["Loop"].state == "native"
+
+
+@pytest.mark.parametrize("index", [np.array([0, 1]), np.array([], np.int64), np.array(2**62)])
+def test_index_of_a_sequence_that_is_no_number(index: np.ndarray) -> None:
+    nodes = [_node("SequenceConstruct", ["x", "x"], ["list"]), _node("SequenceAt", ["list", "index"], ["one"])]
+    graph = helper.make_graph(
+        nodes,
+        "g",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, [2])],
+        [helper.make_tensor_value_info("one", TensorProto.FLOAT, [2])],
+        [numpy_helper.from_array(index, "index")],
+    )
+    with pytest.raises(dlc.DLCError, match="SequenceAt"):
+        dlc.compile(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8))(
+            {"x": np.zeros(2, np.float32)}
+        )

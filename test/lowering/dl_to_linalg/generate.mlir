@@ -28,6 +28,15 @@ func.func @trilu(%x: tensor<2x?x4xf32>) -> tensor<2x?x4xf32> {
   return %0 : tensor<2x?x4xf32>
 }
 
+// A diagonal beyond all columns: its sum with a row does not overflow.
+// CHECK-LABEL: func.func @trilu_beyond_all_columns(
+// CHECK-DAG: arith.constant 140737488355328 : index
+// CHECK-NOT: 9223372036854775807
+func.func @trilu_beyond_all_columns(%x: tensor<3x4xf32>) -> tensor<3x4xf32> {
+  %0 = "dl.trilu"(%x) {k = 9223372036854775807 : i64} : (tensor<3x4xf32>) -> tensor<3x4xf32>
+  return %0 : tensor<3x4xf32>
+}
+
 // CHECK-LABEL: func.func @one_hot(
 // CHECK: linalg.generic {{.*}} ins(%arg0, %arg1, %arg1 : tensor<?xi32>, tensor<2xf32>, tensor<2xf32>) outs(%{{.*}} : tensor<?x6xf32>)
 func.func @one_hot(%i: tensor<?xi32>, %values: tensor<2xf32>) -> tensor<?x6xf32> {

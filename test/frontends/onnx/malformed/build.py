@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from malformed import contradictions, graphs, signatures, tensors
+from malformed import contradictions, functions, graphs, numbers, signatures, tensors
 from malformed.one_rule import MODELS
 
 HERE = Path(__file__).parent
-DECLARED = (graphs, tensors, signatures, contradictions)
+DECLARED = (graphs, tensors, signatures, contradictions, functions, numbers)
 """The files that declare models, by importing which all are in `MODELS`."""
 
 
