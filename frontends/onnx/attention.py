@@ -61,6 +61,8 @@ class _Heads:
         counts = [node.attribute("q_num_heads"), *[node.attribute("kv_num_heads")] * 2]
         if None in counts:
             node.unsupported("inputs of rank 3 need q_num_heads and kv_num_heads")
+        if min(counts) < 1:
+            node.unsupported(f"q_num_heads is {counts[0]} and kv_num_heads is {counts[1]}; give 1 or more")
         return _Heads(*(split_heads(node.value(index), count) for index, count in enumerate(counts)))
 
 
@@ -99,6 +101,8 @@ def decomposed(
 ) -> tuple[ir.Value, ir.Value]:
     """The result, and the scores in the state that the node gives out; `sink` is one more score of each row, with no value."""
     dtype, mode = type_of_value(q).dtype, int(node.attribute("qk_matmul_output_mode", 0))
+    if mode not in (_SCORES, _CAPPED, _MASKED, _WEIGHTS):
+        node.unsupported(f"qk_matmul_output_mode is {mode}; it may be 0 to 3")
     states = [_scores(node, q, k, scale)]
     cap = float(node.attribute("softcap", 0.0))
     capped = states[0]

@@ -92,6 +92,21 @@ def test_rotary_embedding(interleaved: int, turned: int) -> None:
     check(nodes, {"x": _random(2, 3, 5, 8), "ids": places}, caches, opset=23, dynamic=False)
 
 
+@pytest.mark.parametrize(
+    ("attributes", "message"),
+    [
+        ({"q_num_heads": 4, "kv_num_heads": 0}, "q_num_heads is 4 and kv_num_heads is 0; give 1 or more"),
+        ({"q_num_heads": 4, "kv_num_heads": 4, "qk_matmul_output_mode": -1}, "qk_matmul_output_mode is -1; it may be 0 to 3"),
+    ],
+    ids=["heads", "mode"],
+)
+def test_wrong_attributes_are_refused(attributes: dict[str, int], message: str) -> None:
+    feeds = {"q": _random(2, 5, 32), "k": _random(2, 6, 32), "v": _random(2, 6, 16)}
+    model = build_model([node("Attention", ["q", "k", "v"], ["y", "", "", "scores"], **attributes)], feeds, opset=23)
+    with pytest.raises(dlc.UnsupportedError, match=message):
+        dlc.compile(model)
+
+
 def test_heads_must_be_known() -> None:
     feeds = {name: _random(2, 5, 32) for name in "qkv"}
     with pytest.raises(dlc.UnsupportedError, match="inputs of rank 3 need q_num_heads and kv_num_heads"):

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from malformed import contradictions, functions, graphs, numbers, signatures, tensors
+from malformed import contradictions, functions, graphs, odd_numbers, signatures, tensors
 from malformed.one_rule import MODELS
 
 HERE = Path(__file__).parent
-DECLARED = (graphs, tensors, signatures, contradictions, functions, numbers)
+DECLARED = (graphs, tensors, signatures, contradictions, functions, odd_numbers)
 """The files that declare models, by importing which all are in `MODELS`."""
 
 
