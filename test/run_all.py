@@ -22,6 +22,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
+from sweeps import ALL
+
 ROOT = Path(__file__).resolve().parent.parent
 REPORTS = ROOT / "build" / "test"
 TOOLS = Path(sys.executable).parent
@@ -161,6 +163,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="run every suite and add up what passed")
     parser.add_argument("--slow", action="store_true", help="run the slow tests too")
     arguments = parser.parse_args()
+    if arguments.slow:
+        os.environ[ALL] = "1"
     REPORTS.mkdir(parents=True, exist_ok=True)
     total = Counts()
     for group in suites(arguments.slow):

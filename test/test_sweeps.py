@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import pytest
-from sweeps import mark_sweeps
+from sweeps import ALL, examples, mark_sweeps
 
 
 @dataclass
@@ -35,3 +35,10 @@ def test_what_is_no_sweep_stays() -> None:
     items = [Item(f"test_a.py::test_one[{number}]") for number in range(5)]
     mark_sweeps(items)  # type: ignore[arg-type]
     assert not any(item.added for item in items)
+
+
+def test_check_all_tries_all_examples(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(ALL, raising=False)
+    assert [examples(count) for count in (40, 12, 6, 2)] == [13, 4, 3, 2]
+    monkeypatch.setenv(ALL, "1")
+    assert examples(40) == 40

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sweeps import examples
 
 import dlc
 from dlc._mlir import ir
@@ -38,7 +39,7 @@ def rounded(array: np.ndarray) -> np.ndarray:
     return array.astype(BF16).astype(np.float64)
 
 
-@settings(max_examples=12)
+@settings(max_examples=examples(12))
 @given(m=st.integers(1, 20), k=st.integers(65, 150), n=st.integers(64, 220), seed=st.integers(0, 9), rounds=st.booleans())
 def test_products(m: int, k: int, n: int, seed: int, rounds: bool) -> None:
     """Weights are rounded once, to nearest even; so is the other side for a target with dot products. Sums are of f32."""

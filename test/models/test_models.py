@@ -41,6 +41,7 @@ def test_light_network_with_package_weights(name: str, batch: int) -> None:
     check(dlc.compile(model), model)
 
 
+@pytest.mark.sweep(every=2)
 @pytest.mark.parametrize("name", LIGHT)
 def test_light_network_with_seeded_weights(name: str) -> None:
     model = light.seeded(light.load(name))

@@ -71,6 +71,7 @@ def _has_thread_sanitizer(folder: Path) -> bool:
     return subprocess.run([str(program)], capture_output=True, check=False).returncode == 0
 
 
+@pytest.mark.sweep(every=2)
 @pytest.mark.parametrize("program", ["pool_stress.cpp", "doacross_stress.cpp"])
 def test_no_race_in_the_runtime(tmp_path: Path, program: str) -> None:
     if not _has_thread_sanitizer(tmp_path):

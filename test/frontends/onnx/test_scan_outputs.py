@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from onnx_check import compare
+from sweeps import examples
 
 import dlc
 from dlc.dialects import make_context
@@ -111,7 +112,7 @@ _SHAPES = [("2, 3",), ("3", "R, 2"), ("R, C", "1, 1")]
 def test_loops(shapes: tuple[str, ...], bound: str, is_nested: bool) -> None:
     """Any number of steps, ended by the condition or by the trip count; some are full rooms, and one more than that."""
 
-    @settings(max_examples=12, deadline=None)
+    @settings(max_examples=examples(12), deadline=None)
     @given(most=st.integers(0, 70), steps=st.integers(1, 70) | st.sampled_from([16, 17, 32, 33, 64, 65]), rows=st.integers(1, 3))
     def check(most: int, steps: int, rows: int) -> None:
         _check(bound, shapes, is_nested, most, steps, rows)

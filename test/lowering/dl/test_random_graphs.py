@@ -17,6 +17,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from random_graphs import RandomGraph, difference, random_graph, seeded_graph
 from random_runs import elements, faults
+from sweeps import examples
 
 import dlc
 from dlc.dialects import make_context
@@ -25,7 +26,7 @@ from dlc.dialects.dl.interpreter import interpret
 pytestmark = pytest.mark.filterwarnings("ignore:Mean of empty slice")
 
 _CHUNK = 100
-_IN_CHECK = 500
+_IN_CHECK = 200
 _IN_CHECK_ALL = 10000
 _CONTEXT = make_context()
 
@@ -60,14 +61,14 @@ def _digests(count: int) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("count", [pytest.param(200, id="200"), pytest.param(4000, id="4000", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("count", [pytest.param(100, id="100"), pytest.param(4000, id="4000", marks=pytest.mark.slow)])
 def test_deterministic(count: int) -> None:
     one, other = (found.splitlines() for found in _digests(count))
     assert len(one) == count
     assert one == other
 
 
-@settings(max_examples=20, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(20), suppress_health_check=list(HealthCheck))
 @given(st.randoms(use_true_random=False))
 def test_passes_on_what_hypothesis_finds(choose: object) -> None:
     graph = random_graph(choose, _CONTEXT)  # type: ignore[arg-type]

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis.strategies import floats, sampled_from
 from numpy.typing import NDArray
+from sweeps import examples
 
 import dlc
 from dlc.compile_record import compile_record
@@ -155,7 +156,7 @@ def test_older_text(newer: str, older: str) -> None:
     assert older_text(newer) == older
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(floats(width=32), sampled_from(["float", "double"]))
 def test_older_text_of_any_number(value: float, kind: str) -> None:
     """The bits are those of the number: a float is written as the equal double."""

@@ -53,6 +53,7 @@ def test_an_mlp_of_any_batch(gpu: FakeGpu) -> None:
     assert not _on_host(model)
 
 
+@pytest.mark.slow
 def test_bert_of_any_batch(gpu: FakeGpu) -> None:
     """Its attention is products of open batches: it was a loop of the host around images."""
     model = bert.build(seq=12, layers=1, hidden=32, heads=2, vocab=11, dynamic_batch=True)

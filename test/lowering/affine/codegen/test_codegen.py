@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from sweeps import examples
 
 from dlc._mlir import execution_engine, ir, runtime
 from dlc.lowering.native import run_native
@@ -30,7 +31,9 @@ NUMPY = {
     "i8": np.int8, "i16": np.int16, "i32": np.int32, "i64": np.int64,
 }  # fmt: skip
 SIZES = st.sampled_from([1, 2, 3, 4, 7, 8, 15, 16, 17, 31, 33, 40])
-FAST = settings(max_examples=25, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow], database=None)
+FAST = settings(
+    max_examples=examples(25), deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow], database=None
+)
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ import pytest
 from guard_pages import SUPPORTED
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from sweeps import examples
 from test_codegen import run
 
 from dlc.targets.machine import Machine
@@ -34,7 +35,9 @@ PASSES = (
     "cse",
 )
 SIZES = st.sampled_from([1, 2, 3, 4, 5, 8, 12, 15, 16, 17, 20, 33, 37])
-FAST = settings(max_examples=30, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow], database=None)
+FAST = settings(
+    max_examples=examples(30), deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow], database=None
+)
 
 
 def transpose(shape: Sequence[int], order: Sequence[int], element: str, dynamic: bool) -> str:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from sweeps import examples
 
 from dlc._mlir import ir
 from dlc.dialects import make_context
@@ -34,7 +35,9 @@ PIPELINE = (
     "canonicalize",
     "cse",
 )
-FAST = settings(max_examples=40, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow], database=None)
+FAST = settings(
+    max_examples=examples(40), deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow], database=None
+)
 MANY = settings(FAST, max_examples=600)
 SIZES = (1, 2, 3, 4, 5, 8, 16, 17, 33)
 BINARY = {"addi": np.add, "subi": np.subtract, "muli": np.multiply, "maxsi": np.maximum, "minsi": np.minimum}

@@ -8,6 +8,7 @@ import pytest
 from affine_interpreter import check_same
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from sweeps import examples
 
 from dlc._mlir import ir
 from dlc.lowering.affine.memory import localize_padding
@@ -78,7 +79,7 @@ def _check(text: str) -> str:
 _PADS = st.lists(st.integers(0, 3), min_size=2, max_size=2)
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(60), deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     st.lists(st.integers(1, 7), min_size=2, max_size=2),
     _PADS,

@@ -9,6 +9,7 @@ import pytest
 from affine_interpreter import arguments_for, run
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from sweeps import examples
 
 import dlc
 from dlc._mlir import ir
@@ -57,7 +58,7 @@ def results_of(text: str, module: ir.Module) -> list[np.ndarray]:
     return arrays
 
 
-@settings(max_examples=40, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(40), suppress_health_check=list(HealthCheck))
 @given(st.data())
 def test_results_stay(data: st.DataObject) -> None:
     text = data.draw(chains())

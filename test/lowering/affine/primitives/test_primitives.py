@@ -9,6 +9,7 @@ from affine_interpreter import arguments_for, run
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from random_loops import functions
+from sweeps import examples
 
 import dlc
 from dlc._mlir import ir
@@ -95,7 +96,7 @@ def some_step(draw: st.DrawFn, schedule: dlc.Schedule, kinds: tuple[str, ...]) -
     calls[kind]()
 
 
-@settings(max_examples=40, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(40), suppress_health_check=list(HealthCheck))
 @given(st.data())
 def test_legal_sequences_keep_the_results(data: st.DataObject) -> None:
     text = data.draw(functions())
@@ -111,7 +112,7 @@ def test_legal_sequences_keep_the_results(data: st.DataObject) -> None:
         np.testing.assert_array_equal(after, before, err_msg=f"{text}\n{steps}\n{schedule.module}")
 
 
-@settings(max_examples=15, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(15), suppress_health_check=list(HealthCheck))
 @given(st.data())
 def test_passes_one_after_the_other_keep_the_results(data: st.DataObject) -> None:
     """Each pass reads the loops that the one before wrote, vectors and buffers among them."""

@@ -7,6 +7,7 @@ import pytest
 from affine_interpreter import arguments_for, check_same, run
 from hypothesis import HealthCheck, given, settings
 from random_loops import functions
+from sweeps import examples
 
 from dlc._mlir import ir
 from dlc.dialects import make_context
@@ -65,7 +66,7 @@ def test_values_may_be_chosen_by_conditions(capsys: pytest.CaptureFixture[str]) 
     assert "remark" not in capsys.readouterr().err
 
 
-@settings(max_examples=30, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(30), suppress_health_check=list(HealthCheck))
 @given(functions())
 def test_results_are_the_same(text: str) -> None:
     _check(text, "")

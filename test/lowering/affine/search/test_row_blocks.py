@@ -13,6 +13,7 @@ import pytest
 from affine_interpreter import check_same
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from sweeps import examples
 
 from dlc._mlir import ir
 from dlc.lowering.affine.search import row_blocks
@@ -94,7 +95,7 @@ def _check(text: str) -> str:
     return check_same(text, "dl-set-target{target=znver4},affine-polyhedral-schedule")
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(40), deadline=None, suppress_health_check=list(HealthCheck))
 @given(_functions())
 def test_results_are_the_same(text: str) -> None:
     _check(text)

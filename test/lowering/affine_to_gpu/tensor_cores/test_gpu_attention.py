@@ -13,6 +13,7 @@ import pytest
 from gpu_interpreter import program
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
+from sweeps import examples
 
 from dlc._mlir import ir
 from dlc.dialects import make_context
@@ -181,7 +182,9 @@ def test_dynamic_shared_memory() -> None:
 def test_random_sizes() -> None:
     sizes = st.integers(2, 70)
 
-    @settings(max_examples=40, phases=[Phase.generate], suppress_health_check=list(HealthCheck), database=None, deadline=None)
+    @settings(
+        max_examples=examples(40), phases=[Phase.generate], suppress_health_check=list(HealthCheck), database=None, deadline=None
+    )
     @given(sizes, sizes, st.integers(1, 40), st.sampled_from(["", CAUSAL, AT_END]), st.sampled_from(_TILES), st.booleans())
     def run(queries: int, keys: int, half: int, attributes: str, tiles: dict[str, Any], masked: bool) -> None:
         mask = (queries, keys) if masked else ()

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from sweeps import examples
 
 import dlc
 from dlc.dialects import dl
@@ -38,7 +39,7 @@ def build(
     return graph
 
 
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 @given(
     m=st.integers(1, 19),
     n=st.integers(1, 140),
@@ -105,7 +106,7 @@ def test_convolutions_of_extreme_bytes(dtypes: tuple[str, str], shape: tuple[int
     np.testing.assert_array_equal(model(x)[0], want.astype(np.int32))
 
 
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 @given(
     channels=st.integers(1, 5),
     sizes=st.tuples(st.integers(4, 9), st.integers(4, 9)),

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from onnx import helper, numpy_helper
+from sweeps import examples
 
 import dlc
 from dlc._mlir import ir
@@ -105,7 +106,7 @@ def test_strided_matches_onnxruntime(image: list[int], out: int) -> None:
     _check(_model([*image], out, [1, 1, 1, 1], stride=2), 2, _inputs({"x": image}), stride=2)
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=examples(12), deadline=None)
 @given(
     st.integers(1, 2),
     st.integers(3, 19),
