@@ -186,6 +186,8 @@ def _show(attribute: onnx.AttributeProto) -> str:
         return f"graph of {len(attribute.g.node)} nodes"
     if attribute.HasField("t"):
         return f"tensor of {list(attribute.t.dims)}"
+    if attribute.ref_attr_name:
+        return f"attribute '{attribute.ref_attr_name}' of the function"
     value = onnx.helper.get_attribute_value(attribute) if attribute.type else None
     if isinstance(value, bytes):
         return value.decode("utf-8", "replace")
