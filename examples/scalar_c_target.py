@@ -30,7 +30,6 @@ _INFIX = {
 _CASTS = {f"arith.{name}" for name in ("extf", "truncf", "sitofp", "fptosi", "extsi", "trunci", "index_cast")}
 _FLOAT_ORDER = ("0", "==", ">", ">=", "<", "<=", "!=", "", "==", ">", ">=", "<", "<=", "!=")
 _INT_ORDER = ("==", "!=", "<", "<=", ">", ">=")
-_UNSIGNED = {"maxui": ">", "minui": "<"}
 _CHOICES = {"maximumf": ">", "minimumf": "<", "maxnumf": ">", "minnumf": "<", "maxsi": ">", "minsi": "<"}
 _FUNCTIONS = ("exp", "log", "sqrt", "tanh", "erf", "sin", "cos", "floor", "ceil")
 _MATH = {f"math.{name}": name for name in _FUNCTIONS} | {"math.absf": "fabs"}
@@ -195,8 +194,6 @@ class _Function:
         if kind in _CHOICES:
             nan = f"{x[0]} != {x[0]} ? {x[0]} : {x[1]} != {x[1]} ? {x[1]} : " if kind in ("maximumf", "minimumf") else ""
             return f"{nan}{x[0]} {_CHOICES[kind]} {x[1]} ? {x[0]} : {x[1]}"
-        if kind in _UNSIGNED:
-            return f"(uint64_t){x[0]} {_UNSIGNED[kind]} (uint64_t){x[1]} ? {x[0]} : {x[1]}"
         write: Callable[[ir.Operation, list[str]], str] | None = _WRITERS.get(name)
         return write(op, x) if write else None
 

@@ -32,12 +32,10 @@ def read_at(b: Builder, tensor: ir.Value, shape: Sequence[Extent], dtype: str, p
 
 
 def in_range(b: Builder, index: ir.Value, size: Extent) -> ir.Value:
-    """An integer scalar as an `index` in [0, size): negative ones count from the end, others become the last."""
+    """An integer scalar as an `index` in [0, size): negative ones count from the end, others move to the nearest."""
     at = b.index_cast(index, ir.IndexType.get())
     limit = b.index(size)
     at = b.select(b.compare_index("lt", at, b.index(0)), b.binary("arith.addi", at, limit), at)
-    if isinstance(size, int) and size > 0:  # as unsigned numbers, those below 0 are the largest
-        return b.binary("arith.minui", at, b.index(size - 1))
     return clamped(b, at, size)
 
 

@@ -17,7 +17,7 @@ func.func @gather(%table: tensor<?x8xf32>, %i: tensor<2x?xi64>) -> tensor<2x?x8x
 
 // One index gives a slice.
 // CHECK-LABEL: func.func @gather_slice(
-// CHECK: %[[I:.*]] = arith.minui %{{.*}}, %{{.*}} : index
+// CHECK: %[[I:.*]] = arith.maxsi %{{.*}}, %{{.*}} : index
 // CHECK: %[[S:.*]] = tensor.extract_slice %{{.*}}[0, %[[I]], 0] [%{{.*}}, 1, 8] [1, 1, 1] : tensor<?x5x8xf32> to tensor<?x8xf32>
 // CHECK-NEXT: return %[[S]]
 func.func @gather_slice(%x: tensor<?x5x8xf32>, %i: tensor<i64>) -> tensor<?x8xf32> {
