@@ -10,6 +10,7 @@ import onnx
 
 from dlc.dialects.dl.types import INTS, TensorType
 from dlc.frontends.onnx.folding import can_fold
+from dlc.frontends.onnx.nested_nodes import with_bodies
 from dlc.frontends.onnx.validation.problems import place_of
 
 MOST_VALUE_ELEMENTS = 64
@@ -70,7 +71,7 @@ def origin_of(
 
     Dims come from the dims of operands, and from the elements of short lists of integers, which may be shapes.
     """
-    producers = {output: node for node in _with_bodies(nodes) for output in node.output if output}
+    producers = {output: node for node in with_bodies(nodes) for output in node.output if output}
     elements: dict[str, None] = {}
     dims: dict[str, None] = {}
     waiting, seen = [(name, of_dims)], set()
@@ -91,15 +92,6 @@ def origin_of(
             reads_dims = is_shape or producer.op_type in _DIMS_ALONE
             waiting += [(operand, reads_dims) for operand in reversed(producer.input)]
     return Origin(tuple(elements), tuple(dims))
-
-
-def _with_bodies(nodes: Iterable[onnx.NodeProto]) -> Iterator[onnx.NodeProto]:
-    """The nodes, and those of the graphs within them."""
-    for node in nodes:
-        yield node
-        for attribute in node.attribute:
-            if attribute.HasField("g"):
-                yield from _with_bodies(attribute.g.node)
 
 
 def _given_by_branches(node: onnx.NodeProto, name: str) -> Iterator[str]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 
 import onnx
 
+from dlc.frontends.onnx.nested_nodes import with_bodies
 from dlc.frontends.onnx.validation.problems import Problems, place_of
 
 Key = tuple[str, str, str]
@@ -21,9 +22,9 @@ def check_functions(model: onnx.ModelProto, problems: Problems) -> None:
     for key, function in functions.items():
         _check_outputs(key, function, problems)
     for nodes in (model.graph.node, *(each.node for each in functions.values())):
-        for node in _all_nodes(nodes):
+        for node in with_bodies(nodes):
             _check_call(node, functions.get(_key_of(node, node.op_type)), problems)
-    for node in _all_nodes(model.graph.node):
+    for node in with_bodies(model.graph.node):
         _check_references(node, problems)
     _check_recursion(functions, problems)
 
@@ -34,15 +35,6 @@ def _key_of(entry: onnx.FunctionProto | onnx.NodeProto, name: str) -> Key:
 
 def _shown(key: Key) -> str:
     return ".".join(part for part in key if part)
-
-
-def _all_nodes(nodes: Sequence[onnx.NodeProto]) -> Iterator[onnx.NodeProto]:
-    """Nodes, and those of their bodies."""
-    for node in nodes:
-        yield node
-        for attribute in node.attribute:
-            if attribute.HasField("g"):
-                yield from _all_nodes(attribute.g.node)
 
 
 def _check_outputs(key: Key, function: onnx.FunctionProto, problems: Problems) -> None:
@@ -76,7 +68,7 @@ def _check_references(node: onnx.NodeProto, problems: Problems) -> None:
 def _check_recursion(functions: Mapping[Key, onnx.FunctionProto], problems: Problems) -> None:
     """Functions whose calls end are dropped one after another: what stays calls itself, or what does."""
     calls = {
-        key: {_key_of(node, node.op_type) for node in _all_nodes(function.node)} & functions.keys()
+        key: {_key_of(node, node.op_type) for node in with_bodies(function.node)} & functions.keys()
         for key, function in functions.items()
     }
     while ended := [key for key, called in calls.items() if called.isdisjoint(calls)]:
