@@ -19,10 +19,14 @@ _FAR = 2**63 - 1
 _SCORES, _CAPPED, _MASKED, _WEIGHTS = range(4)
 """What the fourth output of ONNX's Attention is, by `qk_matmul_output_mode`."""
 
+_SOFTMAX_TYPES = (onnx.TensorProto.FLOAT, onnx.TensorProto.FLOAT16, onnx.TensorProto.DOUBLE, onnx.TensorProto.BFLOAT16)
+"""What `softmax_precision` may name."""
+
 
 @importer("Attention")
 def import_attention(node: NodeContext) -> list[ir.Value | None]:
     """`dl.attention`, or its parts where scores are capped or are an output."""
+    _require_softmax_of_floats(node)
     heads = _Heads.of(node)
     k, v = (_with_past(node, past, new) for past, new in ((4, heads.k), (5, heads.v)))
     present, v = v, _as_type_of(heads.q, v)
@@ -83,6 +87,13 @@ def merged_heads(x: ir.Value) -> ir.Value:
 
 def _with_past(node: NodeContext, index: int, new: ir.Value) -> ir.Value:
     return dl.concat(node.value(index), new, axis=2) if node.has_input(index) else new
+
+
+def _require_softmax_of_floats(node: NodeContext) -> None:
+    asked = node.attribute("softmax_precision")
+    if asked is not None and asked not in _SOFTMAX_TYPES:
+        names = ", ".join(f"{each} ({onnx.TensorProto.DataType.Name(each)})" for each in _SOFTMAX_TYPES)
+        node.unsupported(f"softmax_precision is {asked}; it may be {names}")
 
 
 def _wants_f64(node: NodeContext) -> bool:

@@ -102,6 +102,8 @@ def _placements(node: NodeContext, count: int, axes: Sequence[int] | None, direc
     axes, directions = axes or [0] * count, directions or [0] * count
     if len(axes) != count or len(directions) != count:
         node.unsupported(f"its axes and directions are {len(axes)} and {len(directions)}, but there are {count} values to scan")
+    if not set(directions) <= {0, 1}:
+        node.unsupported(f"its directions are {list(directions)}; each may be 0 (forward) or 1 (backward)")
     return [Placement(axis, bool(back)) for axis, back in zip(axes, directions, strict=True)]
 
 

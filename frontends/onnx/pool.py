@@ -123,7 +123,11 @@ def lp_norm(node: NodeContext, x: ir.Value, total: Callable[[ir.Value], ir.Value
 
 
 def _spatial_axes(node: NodeContext) -> list[int]:
-    return list(range(2, node.rank(0)))
+    """The axes behind batch and channels, at least one."""
+    rank = node.rank(0)
+    if rank < 3:
+        node.unsupported(f"its input has rank {rank}; it must have a batch, channels and spatial axes, so rank 3 or more")
+    return list(range(2, rank))
 
 
 def _pool_attributes(node: NodeContext) -> dict[str, Any]:

@@ -24,6 +24,7 @@ _QUANTISED = (*_INTEGERS, *SMALL_FLOATS)
 def import_quantize_linear(node: NodeContext) -> ir.Value:
     """saturate(round(x / scale) + zero point), halves to the even integer; floats round as `dl.cast` does."""
     x, scale = node.value(0), node.value(1)
+    _require_zero_point_of_each_scale(node)
     axis, dtype = _axis(node, type_of_value(x).rank), _quantised_dtype(node)
     asked = dtype_of_onnx(node, node.attribute("precision")) if node.attribute("precision", 0) else None
     precision = asked or _float_of(type_of_value(scale).dtype)
@@ -51,6 +52,7 @@ def _quantised_dtype(node: NodeContext) -> str:
 @importer("DequantizeLinear")
 def import_dequantize_linear(node: NodeContext) -> ir.Value:
     """(x - zero point) * scale"""
+    _require_zero_point_of_each_scale(node)
     x, scale = node.value(0), node.value(1)
     rank, stored = type_of_value(x).rank, type_of_value(x).dtype
     given = dtype_of_onnx(node, node.attribute("output_dtype")) if node.attribute("output_dtype", 0) else None
@@ -117,6 +119,14 @@ def _quantized(scaled: ir.Value, zero: ir.Value | None, dtype: str) -> ir.Value:
 
 def _as(value: ir.Value, dtype: str) -> ir.Value:
     return value if type_of_value(value).dtype == dtype else dl.cast(value, to=dtype)
+
+
+def _require_zero_point_of_each_scale(node: NodeContext) -> None:
+    if not node.has_input(2):
+        return
+    scale, zero = node.type(1), node.type(2)
+    if None not in (scale.num_elements, zero.num_elements) and scale.num_elements != zero.num_elements:
+        node.unsupported(f"its zero point (input 2) is {zero} but its scale (input 1) is {scale}; give both one shape")
 
 
 def _spread(node: NodeContext, index: int, axis: int) -> ir.Value:

@@ -224,6 +224,8 @@ def _cropped(node: NodeContext, axes: Sequence[int], sizes: Sequence[int], scale
     region = _list(node, 1, "roi")
     if len(region) != 2 * len(axes):
         node.unsupported(f"roi has {len(region)} numbers for {len(axes)} axes")
+    if not np.isfinite(region).all():
+        node.unsupported(f"its region (roi, input 1) is {region}; give finite numbers")
     rest, tables = {"exclude_outside": False, "cubic_coefficient": -0.75, "rounding": "floor", **_interpolation(node)}, {}
     for i, axis in enumerate(axes):
         before, after, _ = _lengths(node, axes, sizes, scales, i)

@@ -30,19 +30,31 @@ def lower_range(b: Builder, op: SourceOp) -> ir.Value:
 
 
 def _count(b: Builder, start: ir.Value, limit: ir.Value, step: ir.Value, dtype: str) -> ir.Value:
-    """max(ceil((limit - start) / step), 0), in f64 or i64; a step of 0 is an error at run time."""
-    kind = "f64" if dtype in FLOATS else "i64"
+    """max(ceil((limit - start) / step), 0), in f64 or exactly; a step of 0 is an error at run time."""
+    kind = "f64" if dtype in FLOATS else "ui64" if dtype == "ui64" else "i64"
     first, last, distance = (b.convert(element_at(b, value, []), dtype, kind) for value in (start, limit, step))
     moves = b.compare("ne", distance, b.scalar(0, kind), kind)
     b.require(moves, "the step is 0")
     distance = b.select(moves, distance, b.scalar(1, kind))
-    length = b.arith("sub", last, first, kind)
     if kind == "f64":
+        length = b.arith("sub", last, first, kind)
         count = b.convert(b.unary("math.ceil", b.arith("div", length, distance, kind)), kind, "i64")
+        count = b.binary("arith.maxsi", count, b.scalar(0, "i64"))
     else:
-        count = b.binary("arith.ceildivsi", length, distance)
-    count = b.binary("arith.maxsi", count, b.scalar(0, "i64"))
+        count = _whole_count(b, first, last, distance, kind)
     return b.index_cast(count, ir.IndexType.get())
+
+
+def _whole_count(b: Builder, first: ir.Value, last: ir.Value, distance: ir.Value, kind: str) -> ir.Value:
+    """The same of integers, whose distances only an unsigned number always holds. Counts beyond i64 are its largest number."""
+    zero, one, most = (b.scalar(number, "i64") for number in (0, 1, 2**63 - 1))
+    rises = b.compare("gt", distance, zero, kind)
+    low, high = b.select(rises, first, last), b.select(rises, last, first)
+    stride = b.select(rises, distance, b.binary("arith.subi", zero, distance))
+    before = b.binary("arith.subi", b.binary("arith.subi", high, low), one)  # from the first to the last place that may count
+    count = b.binary("arith.addi", b.arith("div", before, stride, "ui64"), one)
+    count = b.select(b.compare("lt", count, one, "i64"), most, count)
+    return b.select(b.compare("lt", low, high, kind), count, zero)
 
 
 @lowering("trilu")

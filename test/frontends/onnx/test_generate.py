@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+import onnx
 import pytest
 from onnx_check import check, check_backend_cases, node
+
+import dlc
 
 _GENERATOR = np.random.default_rng(6)
 
@@ -17,6 +20,28 @@ def _floats(*shape: int) -> np.ndarray:
 def test_range(dtype: type) -> None:
     feeds = {name: np.array(value, dtype) for name, value in (("start", 9), ("limit", -2), ("step", -3))}
     check([node("Range", ["start", "limit", "step"])], feeds)
+
+
+_LOW, _HIGH = -(2**63), 2**63 - 1
+
+
+@pytest.mark.parametrize(
+    ("start", "limit", "step"),
+    [(_LOW, _HIGH, 2**62), (_HIGH, _LOW, -(2**62)), (_HIGH, _LOW, _LOW), (_LOW, _HIGH, _HIGH), (0, _LOW, _LOW), (2**60, 2**60 + 3, 1)],
+)
+def test_range_over_numbers_further_apart_than_i64_counts(start: int, limit: int, step: int) -> None:
+    feeds = {name: np.array(value, np.int64) for name, value in (("start", start), ("limit", limit), ("step", step))}
+    check([node("Range", ["start", "limit", "step"])], feeds)
+
+
+@pytest.mark.parametrize(("start", "limit", "step"), [(_LOW, _HIGH, 1), (0, _LOW, -1), (_HIGH, _LOW, -1)])
+def test_range_of_more_numbers_than_memory_holds(start: int, limit: int, step: int) -> None:
+    kinds = [onnx.helper.make_tensor_value_info(name, onnx.TensorProto.INT64, []) for name in ("start", "limit", "step")]
+    result = onnx.helper.make_tensor_value_info("y", onnx.TensorProto.INT64, ["n"])
+    graph = onnx.helper.make_graph([node("Range", ["start", "limit", "step"], ["y"])], "g", kinds, [result])
+    model = dlc.compile(onnx.helper.make_model(graph, ir_version=8, opset_imports=[onnx.helper.make_opsetid("", 17)]), cache=False)
+    with pytest.raises(dlc.OutOfMemoryError, match="more than 64 bits can count"):
+        model(*(np.array(value, np.int64) for value in (start, limit, step)))
 
 
 def test_trilu() -> None:

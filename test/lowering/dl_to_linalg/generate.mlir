@@ -2,8 +2,12 @@
 // Values that depend on their position come from linalg.index; the length of a range from its operands.
 
 // CHECK-LABEL: func.func @range(
-// CHECK: %[[N:.*]] = arith.ceildivsi %{{.*}}, %{{.*}} : i64
-// CHECK: arith.maxsi %[[N]], %{{.*}} : i64
+// CHECK: %[[RISES:.*]] = arith.cmpi sgt, %{{.*}}, %{{.*}} : i64
+// CHECK: %[[LOW:.*]] = arith.select %[[RISES]], %[[START:.*]], %[[LIMIT:.*]] : i64
+// CHECK: %[[HIGH:.*]] = arith.select %[[RISES]], %[[LIMIT]], %[[START]] : i64
+// CHECK: %[[N:.*]] = arith.divui %{{.*}}, %{{.*}} : i64
+// CHECK: %[[ANY:.*]] = arith.cmpi slt, %[[LOW]], %[[HIGH]] : i64
+// CHECK: arith.select %[[ANY]], %{{.*}}, %{{.*}} : i64
 // CHECK: linalg.generic {{.*}} iterator_types = ["parallel"]} ins(%arg0, %arg2 : tensor<i64>, tensor<i64>)
 // CHECK: linalg.index 0
 func.func @range(%start: tensor<i64>, %limit: tensor<i64>, %step: tensor<i64>) -> tensor<?xi64> {

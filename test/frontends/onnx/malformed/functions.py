@@ -112,3 +112,12 @@ looping(
     num_scan_inputs=1,
     scan_output_axes=[9],
 )
+looping(
+    "scan_in_no_direction",
+    r"node 'n' \(Scan\): its directions are \[7\]; each may be 0 \(forward\) or 1 \(backward\)",
+    "Scan",
+    _body([node("Add", ["a", "b"], ["sum"]), node("Neg", ["sum"], ["kept"])], [value("a", [1]), value("b", [])], "sum", "kept"),
+    ["z", "y"],
+    num_scan_inputs=1,
+    scan_input_directions=[7],
+)

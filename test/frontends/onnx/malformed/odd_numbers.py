@@ -78,6 +78,20 @@ image(
     output_shape=[9],
 )
 
+simple(
+    "global_pool_of_a_matrix",
+    r"\(GlobalMaxPool\): its input has rank 2; it must have a batch, channels and spatial axes",
+    [node("GlobalMaxPool")],
+    inputs=[value("x", [2, 4])],
+)
+simple(
+    "softmax_of_no_float",
+    r"softmax_precision is 99; it may be 1 \(FLOAT\), 10 \(FLOAT16\), 11 \(DOUBLE\), 16 \(BFLOAT16\)",
+    [node("Attention", ["x", "x", "x"], softmax_precision=99)],
+    inputs=_IMAGE,
+    opset=23,
+)
+
 # One number
 
 image("cumsum_of_two_axes", r"the axis \(input 1\) has 2 numbers", "CumSum", constant("axis", [0, 1]))
@@ -90,6 +104,22 @@ simple(
     constant("values", np.array([0, 1], np.float32)),
 )
 
+image(
+    "zero_points_of_one_scale",
+    r"its zero point \(input 2\) is tensor<4xui8> but its scale \(input 1\) is tensor<f32>; give both one shape",
+    "QuantizeLinear",
+    constant("scale", np.float32(0.5)),
+    constant("zero", np.zeros(4, np.uint8)),
+)
+simple(
+    "zero_point_of_many_scales",
+    r"its zero point \(input 2\) is tensor<i8> but its scale \(input 1\) is tensor<4xf32>",
+    [node("DequantizeLinear", ["x", "scale", "zero"])],
+    constant("scale", np.ones(4, np.float32)),
+    constant("zero", np.int8(1)),
+    inputs=[value("x", [1, 4, 8, 8], TensorProto.INT8)],
+)
+
 # Sizes and scales
 
 _REGION = constant("region", np.array([0, 0, 0, 0, 1, 1, 1, 1], np.float32))
@@ -100,6 +130,14 @@ resized(
     ["x", "region", "", "sizes"],
     _REGION,
     _SIZES,
+    coordinate_transformation_mode="tf_crop_and_resize",
+)
+resized(
+    "crop_to_no_number",
+    r"its region \(roi, input 1\) is \[0.0, nan, .*\]; give finite numbers",
+    ["x", "region", "", "sizes"],
+    constant("region", np.array([0, np.nan, 0, 0, 1, 1, 1, 1], np.float32)),
+    constant("sizes", [1, 4, 16, 16]),
     coordinate_transformation_mode="tf_crop_and_resize",
 )
 resized(
