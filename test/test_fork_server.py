@@ -7,13 +7,19 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parent
 TOOLS = Path(sys.executable).parent
+
+
+def _wait_for(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 60
+    while not condition() and time.monotonic() < deadline:
+        time.sleep(0.05)
 
 
 @pytest.fixture
@@ -25,9 +31,7 @@ def server(tmp_path: Path) -> Iterator[tuple[subprocess.Popen[bytes], dict[str, 
     (folder / "dlc-opt").chmod(0o755)
     address = tmp_path / "s"
     running = subprocess.Popen([sys.executable, ROOT / "fork_server.py", address], stdin=subprocess.PIPE)
-    deadline = time.monotonic() + 60
-    while not address.exists() and time.monotonic() < deadline:
-        time.sleep(0.05)
+    _wait_for(address.exists)
     variables = sorted(f"{name}={value}" for name, value in os.environ.items() if name.startswith("DLC_"))
     told = {"DLC_TEST_TOOLS": str(TOOLS), "DLC_TEST_SOCKET": str(address), "DLC_TEST_VARIABLES": "\n".join(variables)}
     yield running, {**os.environ, **told}
@@ -63,9 +67,10 @@ def test_all_ends_with_the_owner(server) -> None:
     running, environment = server
     tool = Path(environment["DLC_TEST_SOCKET"]).parent / "tools" / "dlc-opt"
     waiting = subprocess.Popen([tool], env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-    time.sleep(0.3)
+    children = Path(f"/proc/{running.pid}/task/{running.pid}/children")
+    _wait_for(lambda: bool(children.read_text()))  # the server has taken the command
     assert running.stdin is not None
     running.stdin.close()
-    assert running.wait(timeout=10) == -signal.SIGKILL
-    assert waiting.wait(timeout=10) == 1
+    assert running.wait(timeout=60) == -signal.SIGKILL
+    assert waiting.wait(timeout=60) == 1
     waiting.communicate()

@@ -27,7 +27,14 @@ _LOW, _HIGH = -(2**63), 2**63 - 1
 
 @pytest.mark.parametrize(
     ("start", "limit", "step"),
-    [(_LOW, _HIGH, 2**62), (_HIGH, _LOW, -(2**62)), (_HIGH, _LOW, _LOW), (_LOW, _HIGH, _HIGH), (0, _LOW, _LOW), (2**60, 2**60 + 3, 1)],
+    [
+        (_LOW, _HIGH, 2**62),
+        (_HIGH, _LOW, -(2**62)),
+        (_HIGH, _LOW, _LOW),
+        (_LOW, _HIGH, _HIGH),
+        (0, _LOW, _LOW),
+        (2**60, 2**60 + 3, 1),
+    ],
 )
 def test_range_over_numbers_further_apart_than_i64_counts(start: int, limit: int, step: int) -> None:
     feeds = {name: np.array(value, np.int64) for name, value in (("start", start), ("limit", limit), ("step", step))}
