@@ -262,6 +262,7 @@ def _is_gone(pid: int) -> bool:
     return False
 
 
+@pytest.mark.sweep(every=3)
 @pytest.mark.parametrize(
     "then, signalled, status",
     [

@@ -89,6 +89,7 @@ def _vectorize(schedule: KernelSchedule) -> None:
 _EDITS: list[Callable[[KernelSchedule], None]] = [_unfuse, _unfuse_all, _fuse_again, _tile, _register_tile, _vectorize]
 
 
+@pytest.mark.sweep(every=2)
 @pytest.mark.parametrize("edit", _EDITS)
 def test_an_edited_schedule_gives_the_same_result(edit: Callable[[KernelSchedule], None], tmp_path: Path) -> None:
     """In the process that edits, and from a file."""

@@ -120,6 +120,7 @@ def test_depthwise_convolutions(taps: int, stride: int, pads: tuple[int, ...], c
     agree(model, meaning, [[(*size, channels), (taps, taps, 1, channels)] for size in fit])
 
 
+@pytest.mark.sweep(every=2)
 @pytest.mark.parametrize("op", ["max_pool", "avg_pool"])
 @pytest.mark.parametrize("stride", [1, 2])
 def test_poolings(op: str, stride: int) -> None:

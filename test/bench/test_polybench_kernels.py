@@ -29,7 +29,7 @@ def check(kernel: Kernel, dtype: str, code: NativeFunction) -> None:
     assert kernel.error(initial, expected) > 1e-3, "a kernel that did nothing would pass"
 
 
-@pytest.mark.sweep(every=3)
+@pytest.mark.sweep(every=6)
 @pytest.mark.parametrize("dtype", DTYPES)
 @KERNELS
 def test_compiled_as_it_is(kernel: Kernel, dtype: str) -> None:

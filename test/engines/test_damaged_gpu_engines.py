@@ -29,6 +29,7 @@ def _as_it_was(gpu: FakeGpu) -> Iterator[None]:
     gpu.configure()
 
 
+@pytest.mark.sweep(every=2)
 @pytest.mark.parametrize("function", ["cuModuleLoadDataEx", "cuMemAlloc_v2"])
 def test_what_the_driver_refuses(gpu: FakeGpu, alone: Path, expected: np.ndarray, function: str) -> None:
     gpu.fail(function, 2)

@@ -40,7 +40,7 @@ def timeless(found: Explanation) -> Explanation:
     return replace(found, passes=tuple(replace(each, seconds=0.0) for each in found.passes))
 
 
-@pytest.mark.sweep(every=2)
+@pytest.mark.sweep(every=4)
 @pytest.mark.parametrize("target", ["cpu:x86-64-v4", "gpu:sm_90"])
 @pytest.mark.parametrize("name", MODELS)
 def test_records_of_explanations_leave_nothing_out(name: str, target: str) -> None:
@@ -63,7 +63,7 @@ def test_first_target_is_the_default(kept: Path) -> None:
     assert engine.explanation() == engine.explanation("cpu:x86-64-v3")
 
 
-@pytest.mark.sweep(every=2)
+@pytest.mark.sweep(every=4)
 @pytest.mark.parametrize("name", MODELS)
 @pytest.mark.parametrize("separate", [False, True])
 def test_kept_modules_compile_on(name: str, separate: bool, tmp_path: Path) -> None:

@@ -55,7 +55,7 @@ def _compare(model: onnx.ModelProto, given: Mapping[str, Any], sizes: Mapping[st
             assert difference(have, want).within(TOLERANCE), spec.name
 
 
-@pytest.mark.sweep(every=3)
+@pytest.mark.sweep(every=6)
 @pytest.mark.parametrize("name", MODELS)
 def test_control_model(name: str) -> None:
     _compare(MODELS[name](), _GIVEN.get(name, {}))

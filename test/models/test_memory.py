@@ -64,7 +64,7 @@ def test_tiles_of_large_images_are_made_and_used_row_by_row() -> None:
     assert buffers and max(int(np.prod(kind.shape)) for kind in buffers) <= 226 * 226 * 64
 
 
-@pytest.mark.sweep(every=3)
+@pytest.mark.sweep(every=6)
 @pytest.mark.parametrize("name", NETWORKS)
 def test_run_takes_what_the_plan_says(name: str) -> None:
     model = NETWORKS[name]()

@@ -24,7 +24,7 @@ def test_network(name: str, batch: int) -> None:
     check(dlc.compile(model), model)
 
 
-@pytest.mark.sweep(every=3)
+@pytest.mark.sweep(every=6)
 @pytest.mark.parametrize("name", NETWORKS)
 def test_dynamic_batch(name: str) -> None:
     model = NETWORKS[name](dynamic_batch=True)

@@ -32,6 +32,7 @@ def test_shared_heads() -> None:
     check([node("Attention", ["q", "k", "v"])], _heads(), opset=23, dynamic=False)
 
 
+@pytest.mark.sweep(every=2)
 @pytest.mark.parametrize("rank", [2, 4])
 def test_masks(rank: int) -> None:
     shape = (2, 1, 5, 6)[-rank:]

@@ -102,7 +102,7 @@ class _Call:
                     compare(have[at, :, :length], want[at, :, :length], "cache")
 
 
-@pytest.mark.sweep(every=5)
+@pytest.mark.sweep(every=10)
 @pytest.mark.parametrize("is_packed", [False, True])
 @pytest.mark.parametrize("rotary", [{}, {"do_rotary": 1}, {"do_rotary": 1, "rotary_interleaved": 1}])
 @pytest.mark.parametrize(("lengths", "new", "past"), [((5, 5), 5, 0), ((7,), 1, 6), ((8,), 3, 5)])
@@ -119,12 +119,14 @@ def test_shared(lengths: Sequence[int], new: int) -> None:
     _Call(lengths, new, 8, is_shared=True, attributes={"do_rotary": 1}).check()
 
 
+@pytest.mark.sweep(every=2)
 @pytest.mark.parametrize("is_packed", [False, True])
 @pytest.mark.parametrize(("lengths", "attributes"), [((5, 5), {"do_rotary": 1}), ((6,), {"local_window_size": 3})])
 def test_no_past(lengths: Sequence[int], attributes: dict[str, int], is_packed: bool) -> None:
     _Call(lengths, lengths[0], 0, is_packed, has_past=False, attributes=attributes).check()
 
 
+@pytest.mark.sweep(every=3)
 @pytest.mark.parametrize("attributes", [{}, {"local_window_size": 3}, {"softcap": 5.0}])
 def test_one_model_for_a_prompt_and_tokens(attributes: dict[str, Any]) -> None:
     call = _Call((5,), 5, 0, is_packed=True, attributes={"do_rotary": 1, **attributes})
@@ -143,6 +145,7 @@ def test_positions() -> None:
     _Call((7,), 1, 6, has_positions=True, attributes={"do_rotary": 1}).check()
 
 
+@pytest.mark.sweep(every=2)
 @pytest.mark.parametrize("attributes", [{"local_window_size": 3}, {"softcap": 5.0}, {"scale": 0.3}, {"smooth_softmax": 1}])
 @pytest.mark.parametrize(("new", "past"), [(6, 0), (1, 6)])
 def test_attributes(attributes: dict[str, Any], new: int, past: int) -> None:

@@ -143,6 +143,7 @@ def test_forms(attributes: dict[str, Any], is_packed: bool, sink: bool) -> None:
     generation.run([2, 5], 2, room=9)
 
 
+@pytest.mark.sweep(every=2)
 @pytest.mark.parametrize("is_shared", [False, True])
 def test_bias(is_shared: bool) -> None:
     _Generation(_Decoder(is_shared=is_shared, bias=True)).run([5, 5], 2, room=9)

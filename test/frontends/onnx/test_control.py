@@ -249,6 +249,7 @@ def test_scan_of_opset_8() -> None:
     _check(text, {"s": _random(2, 3), "x": _random(2, 5, 3)}, opset=8)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("op", ["If", "Loop", "Scan", "Range"])
 def test_backend_cases(op: str) -> None:
     if op in ("If", "Loop"):

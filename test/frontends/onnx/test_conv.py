@@ -55,6 +55,7 @@ def test_automatic_pads_of_dynamic_input() -> None:
     assert dlc.compile(model).inputs[0].by_shape
 
 
+@pytest.mark.sweep(every=2)
 @pytest.mark.parametrize("rank", [1, 3])
 def test_spatial_ranks(rank: int) -> None:
     x, w = _random(2, 3, *[5] * rank), _random(4, 3, *[2] * rank)
@@ -69,6 +70,7 @@ def test_conv_of_bytes() -> None:
     check([node("ConvInteger", ["x", "w", "xz", "wz"], pads=[1, 1, 1, 1])], feeds, zeros)
 
 
+@pytest.mark.sweep(every=3)
 @pytest.mark.parametrize(
     "attributes",
     [

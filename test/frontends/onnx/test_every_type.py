@@ -108,6 +108,7 @@ def test_shrink(dtype: str) -> None:
     assert_same(run("Shrink", {"x": x}, opset=9, lambd=1.5, bias=bias))
 
 
+@pytest.mark.sweep(every=4)
 @pytest.mark.parametrize("mode", ["linear", "cubic"])
 @pytest.mark.parametrize("dtype", INTEGERS)
 def test_integers_between_places(mode: str, dtype: str) -> None:

@@ -62,7 +62,7 @@ def test_vector() -> None:
     compare(found, np.stack([want.real, want.imag], -1).astype(np.float32), "y", 1e-4)
 
 
-@pytest.mark.sweep(every=3)
+@pytest.mark.sweep(every=6)
 @pytest.mark.parametrize("length", [*(int(each) for each in _GENERATOR.integers(2, 400, 3)), 37, 74, 101, 202, 256])
 def test_any_length(length: int) -> None:
     numbers, reals = _random(2, length, 2, dtype=np.float64), _random(2, length, 1, dtype=np.float64)

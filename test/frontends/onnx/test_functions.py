@@ -11,6 +11,7 @@ from onnx_check import check, check_backend_cases, node
 import dlc
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("op", ["HannWindow", "SoftmaxCrossEntropyLoss", "CausalConvWithState"])
 def test_backend_cases(op: str) -> None:
     """Defaults of attributes, functions within functions, and inputs named "", in the onnx package's own tests."""

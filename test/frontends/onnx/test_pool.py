@@ -45,12 +45,14 @@ def test_automatic_pads(auto_pad: str) -> None:
     check([node(op, ["x"], **attributes) for op in ("MaxPool", "AveragePool")], {"x": _random(1, 2, 7, 6)}, dynamic=False)
 
 
+@pytest.mark.sweep(every=2)
 @pytest.mark.parametrize("rank", [1, 3])
 def test_spatial_ranks(rank: int) -> None:
     attributes: dict[str, Any] = {"kernel_shape": [3] * rank, "pads": [1] * (2 * rank), "strides": [2] * rank}
     check([node(op, ["x"], **attributes) for op in ("MaxPool", "AveragePool")], {"x": _random(1, 2, *[5] * rank)})
 
 
+@pytest.mark.sweep(every=3)
 @pytest.mark.parametrize("p", [1, 2, 3])
 def test_norms_of_windows(p: int) -> None:
     nodes = [node("LpPool", ["x"], kernel_shape=[2, 3], p=p), node("GlobalLpPool", ["x"], p=p)]
@@ -70,6 +72,7 @@ def test_global_poolings() -> None:
     check([node(op, ["x"]) for op in ("GlobalAveragePool", "GlobalMaxPool")], {"x": _random(2, 3, 5, 4)})
 
 
+@pytest.mark.sweep(every=3)
 @pytest.mark.parametrize("storage_order", [0, 1])
 @pytest.mark.parametrize("rank", [1, 2, 3])
 def test_places_of_maxima(rank: int, storage_order: int) -> None:

@@ -171,6 +171,7 @@ def test_a_depthwise_convolution_stays_in_floats() -> None:
     check(nodes, {"x": RANDOM.normal(0, 1.5, (1, 6, 7, 7)).astype(np.float32)}, constants, 0)
 
 
+@pytest.mark.sweep(every=2)
 @pytest.mark.parametrize("per_channel", [False, True])
 def test_what_onnxruntime_quantizes(per_channel: bool, tmp_path: Path) -> None:
     """A small network through its static quantisation, all ops by default."""

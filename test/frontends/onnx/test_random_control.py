@@ -277,6 +277,7 @@ def _check(seed: int, batch: int | str) -> None:
             np.testing.assert_allclose(have, want, rtol=1e-3, atol=1e-4)
 
 
+@pytest.mark.sweep(every=3)
 @pytest.mark.parametrize("batch", [2, "B"])
 @pytest.mark.parametrize("seed", range(_QUICK))
 def test_random_graphs(seed: int, batch: int | str) -> None:

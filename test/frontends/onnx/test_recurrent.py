@@ -68,7 +68,7 @@ def test_full_sequence_lengths() -> None:
     check([_node("LSTM", ["x", "w", "r", "b", "n"])], {"x": _random(_STEPS, _BATCH, _INPUTS)}, constants, dynamic=False)
 
 
-@pytest.mark.sweep(every=5)
+@pytest.mark.sweep(every=10)
 @pytest.mark.parametrize("op", list(_GATES))
 @pytest.mark.parametrize("direction", ["forward", "reverse", "bidirectional"])
 @pytest.mark.parametrize("known", [False, True])
@@ -79,6 +79,7 @@ def test_sequence_lengths(op: str, direction: str, known: bool) -> None:
     check([_node(op, ["x", "w", "r", "b", "n"], direction=direction)], feeds, constants, dynamic=None if not known else False)
 
 
+@pytest.mark.sweep(every=3)
 @pytest.mark.parametrize("direction", ["forward", "bidirectional"])
 @pytest.mark.parametrize("attributes", [{}, {"input_forget": 1}, {"clip": 0.4}])
 def test_peepholes(direction: str, attributes: dict[str, Any]) -> None:
@@ -105,7 +106,7 @@ def test_clip(op: str) -> None:
     check([_node(op, ["x", "w", "r", "b"], clip=0.5)], {"x": _random(_STEPS, _BATCH, _INPUTS)}, _weights(op, 1))
 
 
-@pytest.mark.sweep(every=2)
+@pytest.mark.sweep(every=4)
 @pytest.mark.parametrize("op", list(_GATES))
 @pytest.mark.parametrize("direction", ["forward", "reverse", "bidirectional"])
 def test_unknown_number_of_steps(op: str, direction: str) -> None:
@@ -120,6 +121,7 @@ def test_unknown_number_of_steps(op: str, direction: str) -> None:
             compare(have, want, op)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("op", list(_GATES))
 def test_backend_cases(op: str) -> None:
     assert check_backend_cases(op)

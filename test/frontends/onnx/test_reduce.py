@@ -23,12 +23,14 @@ def _positive(*shape: int, dtype: type = np.float32) -> np.ndarray:
     return _GENERATOR.uniform(0.5, 2, shape).astype(dtype)
 
 
+@pytest.mark.sweep(every=2)
 @pytest.mark.parametrize("keepdims", [0, 1])
 def test_axes_as_input(keepdims: int) -> None:
     nodes = [node(op, ["x", "axes"], keepdims=keepdims) for op in _OPS]
     check(nodes, {"x": _positive(2, 3, 5)}, {"axes": np.array([-1, 0], np.int64)})
 
 
+@pytest.mark.sweep(every=4)
 @pytest.mark.parametrize("opset", [7, 11, 13, 17])
 def test_axes_as_attribute(opset: int) -> None:
     ops = [op for op in _OPS if op != "ReduceSum" or opset < 13]
@@ -40,6 +42,7 @@ def test_no_axes() -> None:
     check([node(op, ["x"], noop_with_empty_axes=1) for op in _PLAIN], {"x": _positive(3, 5)}, dynamic=False)
 
 
+@pytest.mark.sweep(every=2)
 @pytest.mark.parametrize("dtype", [np.int32, np.int64])
 def test_reductions_of_integers(dtype: type) -> None:
     nodes = [node(op, ["x", "axes"]) for op in (*_PLAIN, "ReduceL1", "ReduceSumSquare")]

@@ -25,6 +25,7 @@ def test_package() -> None:
     assert check_backend_cases("RoiAlign") == 3
 
 
+@pytest.mark.sweep(every=4)
 @pytest.mark.parametrize("mode", ["avg", "max"])
 @pytest.mark.parametrize("coordinates", ["half_pixel", "output_half_pixel"])
 def test_roi_align(mode: str, coordinates: str) -> None:

@@ -31,6 +31,7 @@ def _resize(scales: str = "", sizes: str = "", **attributes: Any) -> Any:
     return node("Resize", ["x", "", scales, sizes] if sizes else ["x", "", scales], **attributes)
 
 
+@pytest.mark.sweep(every=4)
 @pytest.mark.parametrize("coordinates", _COORDINATES)
 def test_nearest(coordinates: str) -> None:
     roundings = ("round_prefer_floor", "round_prefer_ceil", "floor", "ceil")

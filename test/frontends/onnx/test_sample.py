@@ -79,6 +79,7 @@ def test_columns_to_images() -> None:
     check([node("Col2Im", ["x", "image", "block"], **window)], feeds, constants, opset=18, dynamic=False)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("op", "count"), [("GridSample", 18), ("AffineGrid", 4), ("DeformConv", 4), ("Col2Im", 5)])
 def test_backend_cases(op: str, count: int) -> None:
     assert check_backend_cases(op) == count

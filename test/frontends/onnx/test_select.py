@@ -98,6 +98,7 @@ def test_wrong_values_are_an_error_that_names_the_op() -> None:
         model(_X, mask)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("op", "count"), [("NonZero", 1), ("Compress", 5), ("Unique", 7), ("NonMaxSuppression", 10)])
 def test_backend_cases(op: str, count: int) -> None:
     assert check_backend_cases(op) == count

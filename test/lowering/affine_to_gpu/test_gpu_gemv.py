@@ -40,7 +40,7 @@ func.func @f(%A: !A {{llvm.noalias}}, %B: !B {{llvm.noalias}}, %d: memref<{n}x{t
 }}"""
 
 
-@pytest.mark.sweep(every=5)
+@pytest.mark.sweep(every=3)
 @pytest.mark.parametrize("kind", list(_TYPES))
 @pytest.mark.parametrize(
     ("batch", "rows", "columns", "depth"),
@@ -84,6 +84,7 @@ def test_few_rows(kind: str, batch: int, rows: int, columns: int, depth: int) ->
     assert len(run.launches) == 1 and "mma" not in run.text
 
 
+@pytest.mark.sweep(every=10)
 @pytest.mark.parametrize(("batch", "rows", "columns"), [(1, 1, 256), (3, 2, 96), (12, 1, 64)])
 def test_open_sums(batch: int, rows: int, columns: int) -> None:
     """One kernel for sums of any length, as those over a growing cache: none, shorter than the parts, with and without a rest."""

@@ -101,13 +101,13 @@ _CASES: dict[str, tuple[str, dict[str, int], list[dict[str, int]]]] = {
 }
 
 
-@pytest.mark.sweep(every=3)
+@pytest.mark.sweep(every=6)
 @pytest.mark.parametrize("name", list(_CASES))
 def test_register_tiles(name: str) -> None:
     _check(*_CASES[name], _SIMT, "f32")
 
 
-@pytest.mark.sweep(every=3)
+@pytest.mark.sweep(every=6)
 @pytest.mark.parametrize("kind", ["f16", "f32"])
 @pytest.mark.parametrize("name", list(_CASES))
 def test_tensor_cores(name: str, kind: str) -> None:

@@ -22,6 +22,7 @@ def _compiled(text: str, multiprocessors: int) -> Program:
         return program(module)
 
 
+@pytest.mark.sweep(every=5)
 @pytest.mark.parametrize("name", list(NESTS))
 def test_random_sizes(name: str) -> None:
     """With one multiprocessor loops get tiles in registers and shared memory, with many they are spread out."""

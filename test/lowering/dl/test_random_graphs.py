@@ -36,6 +36,7 @@ def _seeds(first: int, last: int, slow: bool = False) -> list[object]:
     return [pytest.param(start, id=f"{start}", marks=marks) for start in range(first, last, _CHUNK)]
 
 
+@pytest.mark.sweep(every=2)
 @pytest.mark.parametrize("first", [*_seeds(0, _IN_CHECK), *_seeds(_IN_CHECK, _IN_CHECK_ALL, slow=True)])
 def test_passes(first: int) -> None:
     passes = elements()

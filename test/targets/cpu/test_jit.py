@@ -39,6 +39,7 @@ def session_of(text: str, **options: object) -> Session:
         return build_session(module, signature_of(module), **{"params": {}} | options)
 
 
+@pytest.mark.sweep(every=2)
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: model.name)
 def test_results_are_right_and_own_their_memory(model: Model) -> None:
     session = session_of(model.text())

@@ -187,6 +187,7 @@ def is_alive(pid: int) -> bool:
         return False
 
 
+@pytest.mark.sweep(every=3)
 @pytest.mark.parametrize("way", ["end", "wait", "fork"])
 def test_workers_end_with_the_process(way: str, tmp_path: Path) -> None:
     """A script without a guard around its main part, which may be killed and may fork."""

@@ -20,7 +20,7 @@ _TEXT = """func.func @main(%q: {kind}, %k: {kind}, %v: {kind}) -> {kind} {{
 _PRODUCTS = {"sm_80": "m16n8k16", "sm_90": "m64n128k16"}
 
 
-@pytest.mark.sweep(every=5)
+@pytest.mark.sweep(every=10)
 @pytest.mark.skipif(find_ptxas() is None, reason="NVIDIA's ptxas is not installed (pip install 'dlc[ptxas]')")
 @pytest.mark.parametrize("causal", ["false", "true"])
 @pytest.mark.parametrize("chip", ["sm_80", "sm_90"])

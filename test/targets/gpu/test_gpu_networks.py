@@ -150,6 +150,7 @@ def test_attention_of_a_network_is_one_kernel() -> None:
     _require_close(found, _expected(model, inputs), 1e-2)
 
 
+@pytest.mark.sweep(every=3)
 @pytest.mark.parametrize("name", ["bert-tiny", "residual block", "gpt2 decode"])
 def test_a_network_gives_the_same_in_vectors(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A GPU of few threads is full with little work, so that each thread takes neighbours where memory allows."""
@@ -192,6 +193,7 @@ def test_products_of_halves_run_on_tensor_cores() -> None:
     _require_close(found, _expected(model, inputs), 1e-2)
 
 
+@pytest.mark.sweep(every=2)
 @pytest.mark.parametrize("precision", ["bf16", "tf32"])
 def test_convolutions_of_f32_run_on_tensor_cores_where_they_may_be_rounded(precision: str) -> None:
     """All products of a residual block with weights, those of convolutions with channels last."""

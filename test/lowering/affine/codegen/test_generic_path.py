@@ -46,6 +46,7 @@ def _property(path: str, examples: int) -> None:
     check()
 
 
+@pytest.mark.sweep(every=3)
 @pytest.mark.parametrize("path", list(_PATHS))
 def test_random_generics_mean_what_numpy_says(path: str) -> None:
     _property(path, _IN_CHECK)

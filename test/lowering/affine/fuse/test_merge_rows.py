@@ -32,6 +32,7 @@ def _merged(nest: Nest, passes: str) -> str:
         return str(module)
 
 
+@pytest.mark.sweep(every=3)
 @pytest.mark.parametrize("nest", _NESTS, ids=lambda nest: nest.name)
 def test_same_bits(nest: Nest) -> None:
     assert "memref.collapse_shape" in _merged(nest, "affine-merge-rows")

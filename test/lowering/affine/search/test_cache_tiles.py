@@ -46,6 +46,7 @@ def _result(nest: Nest, options: str) -> np.ndarray:
     return arguments[2]
 
 
+@pytest.mark.sweep(every=3)
 @pytest.mark.parametrize("nest", _NESTS, ids=lambda nest: nest.name)
 def test_same_bits(nest: Nest) -> None:
     plain = _result(nest, "cache-tiles=false")

@@ -88,6 +88,7 @@ def test_the_oracle_sees_wrong_roles() -> None:
         assert not np.array_equal(found[0], wanted[0])
 
 
+@pytest.mark.sweep(every=3)
 @pytest.mark.parametrize("threads", [2, 7])
 @pytest.mark.parametrize("name", ["lu", "ludcmp", "nussinov", "jacobi-2d", "heat-3d", "seidel-2d", "fdtd-2d"])
 def test_threads_give_the_same_bits(name: str, threads: int) -> None:

@@ -41,7 +41,7 @@ def _lowered(text: str, gpu: str, tiles: Mapping[str, Any]) -> ir.Module:
     return module
 
 
-@pytest.mark.sweep(every=3)
+@pytest.mark.sweep(every=6)
 @pytest.mark.parametrize("name", list(NESTS))
 @pytest.mark.parametrize("epilogue", [_PLAIN, _ADDED], ids=["plain", "added"])
 def test_random_sizes(name: str, epilogue: str) -> None:
@@ -77,6 +77,7 @@ def _check(name: str, epilogue: str, examples: int) -> None:
     check()
 
 
+@pytest.mark.sweep(every=2)
 @pytest.mark.parametrize(("m", "n", "k"), [(17, 24, 512), (64, 64, 768)])
 def test_parts_of_sums(m: int, n: int, k: int) -> None:
     """A GPU of many multiprocessors that launches for nothing: parts of the sum, and a kernel that adds them."""

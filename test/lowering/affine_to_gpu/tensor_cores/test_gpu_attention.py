@@ -134,7 +134,7 @@ def check(case: Case, dtype: str, tiles: Mapping[str, Any], seed: int = 0) -> No
     np.testing.assert_allclose(found.reshape(expected.shape).astype(np.float32), expected, rtol=limit, atol=limit)
 
 
-@pytest.mark.sweep(every=5)
+@pytest.mark.sweep(every=10)
 @pytest.mark.parametrize("dtype", ["f16", "bf16"])
 @pytest.mark.parametrize("name", [name for name in CASES if name not in ONLY_F32])
 def test_forms(name: str, dtype: str) -> None:
@@ -142,13 +142,14 @@ def test_forms(name: str, dtype: str) -> None:
     check(CASES[name], dtype, _TILES[3] if dtype == "f16" else _TILES[0])
 
 
-@pytest.mark.sweep(every=5)
+@pytest.mark.sweep(every=10)
 @pytest.mark.parametrize("name", CASES)
 def test_forms_of_f32(name: str) -> None:
     """By multiply-adds, without rounding; some with several warps, some with several tiles of keys."""
     check(CASES[name], "f32", _TILES[3] if len(name) % 2 else {"mma_block_sides": (32,), "attention_thread_rows": (4,)})
 
 
+@pytest.mark.sweep(every=3)
 @pytest.mark.parametrize("name", ["causal", "ragged", "hidden queries", "heads of 80", "heads of odd sizes"])
 def test_products_of_bf16(name: str) -> None:
     """Where the module's precision allows it, fragments of f32 are rounded; no kernel of multiply-adds fits these tiles."""
@@ -235,6 +236,7 @@ def _broken(pattern: str, replacement: str) -> float:
     return float(np.nan_to_num(difference, nan=np.inf).max())
 
 
+@pytest.mark.sweep(every=3)
 @pytest.mark.parametrize(
     ("pattern", "replacement"),
     [

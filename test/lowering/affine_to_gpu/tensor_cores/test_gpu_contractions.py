@@ -24,7 +24,7 @@ _TILES: tuple[dict[str, Any], ...] = (
 """Choices of tiles: all of them, and some with several warps."""
 
 
-@pytest.mark.sweep(every=3)
+@pytest.mark.sweep(every=6)
 @pytest.mark.parametrize("name", list(NESTS))
 @pytest.mark.parametrize("kind", list(FORMS))
 def test_random_sizes(name: str, kind: str) -> None:

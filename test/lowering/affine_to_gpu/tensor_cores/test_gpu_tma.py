@@ -74,6 +74,7 @@ _CASES = [(form, kind) for form in _MEANINGS for kind in FORMS if form in ("nt",
 """`wgmma` transposes elements of two bytes alone; others come through registers, and not by TMA."""
 
 
+@pytest.mark.sweep(every=5)
 @pytest.mark.parametrize("form, kind", _CASES)
 def test_ragged_sizes(form: str, kind: str) -> None:
     """Edges in both directions and along the sum; pitches are multiples of 16 bytes."""

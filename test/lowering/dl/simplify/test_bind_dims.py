@@ -49,6 +49,7 @@ def _optimized(model: onnx.ModelProto, sizes: Mapping[str, int]) -> str:
     return str(imported.module)
 
 
+@pytest.mark.sweep(every=4)
 @pytest.mark.parametrize(
     ("op", "direction", "has_lengths"),
     [("LSTM", "forward", False), ("LSTM", "bidirectional", True), ("GRU", "reverse", False), ("RNN", "forward", True)],
@@ -59,6 +60,7 @@ def test_same_code(op: str, direction: str, has_lengths: bool, sizes: dict[str, 
     assert _optimized(_layer(op, "S", "B", direction, has_lengths), sizes) == _optimized(known, {})
 
 
+@pytest.mark.sweep(every=2)
 @pytest.mark.parametrize("op", ["LSTM", "GRU"])
 def test_numbers(op: str) -> None:
     """The version for these sizes, that for all, and onnxruntime."""

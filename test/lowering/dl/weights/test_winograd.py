@@ -100,7 +100,7 @@ def test_compiled_matches_onnxruntime(image: list[int], out: int, tile: int) -> 
     _check(_model([*image], out, [1, 1, 1, 1]), tile, _inputs({"x": image}))
 
 
-@pytest.mark.sweep(every=2)
+@pytest.mark.sweep(every=5)
 @pytest.mark.parametrize(("image", "out"), _SHAPES, ids=[f"{out}x{'x'.join(map(str, image))}" for image, out in _SHAPES])
 def test_strided_matches_onnxruntime(image: list[int], out: int) -> None:
     _check(_model([*image], out, [1, 1, 1, 1], stride=2), 2, _inputs({"x": image}), stride=2)
@@ -119,6 +119,7 @@ def test_any_size_matches_onnxruntime(batch: int, height: int, width: int, pads:
     _check(_model([*image], 16, pads, stride=stride), tile, _inputs({"x": image}), stride)
 
 
+@pytest.mark.sweep(every=3)
 @pytest.mark.parametrize(("tile", "stride"), [(2, 1), (4, 1), (2, 2)])
 def test_residual_and_dynamic_batch(tile: int, stride: int) -> None:
     model = _model(["N", 32, 21, 18], 32, [1, 1, 1, 1], residual=True, stride=stride)
