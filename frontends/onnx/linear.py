@@ -6,7 +6,7 @@ import numpy as np
 
 from dlc._mlir import ir
 from dlc.dialects import dl
-from dlc.dialects.dl.types import FLOATS, type_of_value
+from dlc.dialects.dl.types import FLOATS, TensorType, type_of_value
 from dlc.frontends.onnx.activation import activated
 from dlc.frontends.onnx.importers import importer
 from dlc.frontends.onnx.node import NodeContext
@@ -30,12 +30,25 @@ def matmul(lhs: ir.Value, rhs: ir.Value) -> ir.Value:
 @importer("Gemm")
 def import_gemm(node: NodeContext) -> ir.Value:
     """alpha * A' @ B' + beta * C; constants are transposed at import."""
+    for index in (0, 1):
+        if node.rank(index) != 2:
+            node.unsupported(f"input {index} is {node.type(index)}, no matrix; MatMul multiplies other ranks")
     product = dl.matmul(_operand(node, 0, "transA"), _operand(node, 1, "transB"))
     product = _scaled(node, product, "alpha")
     beta = float(node.attribute("beta", 1.0))
     if not node.has_input(2) or beta == 0:
         return product
+    _require_fit_of_summand(node, type_of_value(product))
     return dl.add(product, _scaled(node, node.value(2), "beta"))
+
+
+def _require_fit_of_summand(node: NodeContext, product: TensorType) -> None:
+    """Refuse a C that A' @ B' would have to be broadcast to."""
+    summand = node.type(2)
+    pairs = list(zip(reversed(summand.shape), reversed(product.shape), strict=False))
+    fits = all(size == 1 or size == whole or not (isinstance(size, int) and isinstance(whole, int)) for size, whole in pairs)
+    if summand.rank > product.rank or not fits:
+        node.unsupported(f"C (input 2) is {summand}, which does not broadcast to the product, {product}")
 
 
 @importer("FusedMatMul", domain="com.microsoft")

@@ -40,6 +40,20 @@ simple(
     inputs=IMAGE,
 )
 simple(
+    "gemm_of_batches",
+    r"\(Gemm\): input 0 is tensor<1x3x8x8xf32>, no matrix; MatMul multiplies other ranks",
+    [node("Gemm", ["x", "x"])],
+    inputs=IMAGE,
+)
+simple(
+    "gemm_of_a_larger_summand",
+    r"\(Gemm\): C \(input 2\) is tensor<2x4xf32>, which does not broadcast to the product, tensor<1x4xf32>",
+    [node("Gemm", ["x", "w", "c"])],
+    constant("w", np.zeros((4, 4), np.float32)),
+    constant("c", np.zeros((2, 4), np.float32)),
+    inputs=[value("x", [1, 4])],
+)
+simple(
     "conv_channels",
     r"node 'n' \(Conv\)",
     [node("Conv", ["x", "w"])],
