@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from dlc._mlir import affine, ir
 from dlc.lowering.affine.fuse.row_groups import RowGroup, RowNest, row_groups
+from dlc.lowering.affine.ir.bands import Band
 from dlc.lowering.affine.ir.loops import Bound, Loop, apply, build_for, real_ops
 from dlc.lowering.affine.ir.viewed_buffers import allocate_as_viewed
 from dlc.lowering.native import run_native
@@ -23,8 +24,8 @@ class BlockRows(Pass):
     after:  b to 32 { i to 16 { j { s[16 b + i, j] = ... } } }  b to 32 { i to 16 { ... } }     b to 32 { i to 16 { d { ... } } }
 
     Then `affine-fuse-nests` makes one loop of those over blocks: attention keeps the scores of some queries at a time, while a
-    block has rows enough for the register tiles of both products. Rows that are left over become nests of their own. Nests for a
-    GPU stay as they are: its rows run at the same time.
+    block has rows enough for the register tiles of both products. Rows that are left over become nests of their own, in blocks of
+    the rows of a register tile as far as there are so many. Nests for a GPU stay as they are: its rows run at the same time.
     """
 
     anchor = "func.func"
@@ -67,13 +68,27 @@ def _block(group: RowGroup, rows: int) -> bool:
     """Cut the loops of `group`; returns whether it did."""
     if group.rows.most is not None and group.rows.most < 2 * max(1, rows):
         return False
+    rest: RowGroup | None = None
     if not group.rows.upper.is_multiple_of(rows):
         if not _is_closed(group):
             return False
-        _split_off_rest(group, rows)
+        rest = _split_off_rest(group, rows)
     for nest in group.nests:
         _cut(nest.loop, rows)
+    if rest is not None:
+        _block_rest(rest, rows)
     return True
+
+
+def _block_rest(rest: RowGroup, rows: int) -> None:
+    """Cut the loops over what blocks of `rows` leave into blocks of a register tile's rows, if there are so many."""
+    tile = policy().fusion.tile_rows
+    if tile >= rows or (rest.rows.most is not None and rest.rows.most < tile):
+        return
+    if not rest.rows.upper.is_multiple_of(tile):
+        _split_off_rest(rest, tile)
+    for nest in rest.nests:
+        _cut(nest.loop, tile)
 
 
 def _is_closed(group: RowGroup) -> bool:
@@ -85,8 +100,8 @@ def _is_closed(group: RowGroup) -> bool:
     return all(op in own or (op.name.startswith(free) and op.name != "memref.copy") for op in ops[first : last + 1])
 
 
-def _split_off_rest(group: RowGroup, rows: int) -> None:
-    """Let nests after those of `group` work on the rows beyond the last whole block."""
+def _split_off_rest(group: RowGroup, rows: int) -> RowGroup:
+    """Let nests after those of `group`, which are returned, work on the rows beyond the last whole block."""
     last = group.nests[-1].band.top
     block = last.block
     ops = real_ops(block)
@@ -101,11 +116,11 @@ def _split_off_rest(group: RowGroup, rows: int) -> None:
         clones = [nest.band.top.clone() for nest in group.nests]
         for made in copies.values():
             ir.Operation.create("memref.dealloc", operands=[made])
-    for nest, clone in zip(group.nests, clones, strict=True):
-        _keep_rest(nest, clone.operation, rows, copies, group.buffers)
+    nests = [_keep_rest(nest, each.operation, rows, copies, group.buffers) for nest, each in zip(group.nests, clones, strict=True)]
     for op in between:
         if op.name == "memref.dealloc":
             op.move_before(point)
+    return RowGroup(tuple(nests), {copies.get(buffer, buffer): axis for buffer, axis in group.buffers.items()}, group.row_bytes)
 
 
 def _allocate_rest(alloc: ir.Operation, axis: int, loop: Loop, rows: int) -> ir.Value:
@@ -125,9 +140,11 @@ def _allocate_rest(alloc: ir.Operation, axis: int, loop: Loop, rows: int) -> ir.
     return ir.Operation.create("memref.alloc", results=[kind], operands=sizes, attributes=attributes).results[0]
 
 
-def _keep_rest(nest: RowNest, clone: ir.Operation, rows: int, copies: dict[ir.Value, ir.Value], axes: dict[ir.Value, int]) -> None:
+def _keep_rest(
+    nest: RowNest, clone: ir.Operation, rows: int, copies: dict[ir.Value, ir.Value], axes: dict[ir.Value, int]
+) -> RowNest:
     """Leave the rows beyond the last whole block to `clone`, a copy of `nest` that works in buffers of its own."""
-    depth = nest.band.loops.index(nest.loop)
+    depth, top = nest.band.loops.index(nest.loop), clone
     for _ in range(depth):
         clone = real_ops(clone.regions[0].blocks[0])[0]
     upper, whole = nest.loop.upper, nest.loop.upper.rounded_down(rows)
@@ -150,6 +167,9 @@ def _keep_rest(nest: RowNest, clone: ir.Operation, rows: int, copies: dict[ir.Va
         row = affine.AffineApplyOp(ir.AffineMap.get(whole.map.n_dims + 1, whole.map.n_symbols, [expression]), dims).result
     old.arguments[0].replace_all_uses_with(row)
     clone.erase()
+    band = Band.at(top if depth else made)
+    assert band is not None  # as that of `nest` was
+    return RowNest(band, band.loops[depth])
 
 
 def _accesses(block: ir.Block) -> list[ir.Operation]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import operator
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -17,15 +19,16 @@ from dlc.lowering.pass_base import Pass
 
 @dataclass(frozen=True)
 class ForwardTransposes(Pass):
-    """Let nests over the rows beyond the last whole block read what a transposed copy was made of.
+    """Let nests over the rows beyond all whole blocks read what a transposed copy was made of.
 
     before: d { j { t[d, j] = k[j, d] } }   b to rows floordiv 16 { ... t[d, j] ... }   i to rows mod 16 { ... t[d, j] ... }
     after:  one to (rows floordiv 16) ceildiv 2^40 { d { j { t[d, j] = k[j, d] } } }
             b to rows floordiv 16 { ... t[d, j] ... }   i to rows mod 16 { ... k[j, d] ... }
 
     So attention of an open number of queries transposes its keys for many of them, and reads them as they lie for few, such as the
-    one of a decoding step, which would take most of its time to transpose. Run `affine-block-rows` first. Copies that other nests
-    read, too, and those of what the function writes, stay as they are.
+    one of a decoding step, which would take most of its time to transpose. Run `affine-block-rows` first. There may be smaller
+    blocks after the first ones: then there is a copy if there is any block. Copies that other nests read, too, and those of what
+    the function writes, stay as they are.
     """
 
     anchor = "func.func"
@@ -55,9 +58,9 @@ class _Copy:
 
 @dataclass(frozen=True)
 class _Readers:
-    """How many whole `blocks` of rows there are, and the loads of the nests over the rows beyond them."""
+    """How many whole `blocks` of rows there are, of each size, and the loads of the nests over the rows beyond them."""
 
-    blocks: Bound
+    blocks: tuple[Bound, ...]
     rest: tuple[ir.Operation, ...]
 
 
@@ -122,21 +125,15 @@ def _readers(copy: _Copy, alloc: ir.Operation) -> _Readers | None:
             rest += [(op, over[0])] if over else []
         elif op.name not in ("affine.store", "memref.dealloc"):
             return None
-    if len(blocks) != 1 or not rest or not all(_divide_one(blocks[0], over) for _, over in rest):
+    if not blocks or not rest or any(bound.operands != blocks[0].operands for bound in (*blocks, *(over for _, over in rest))):
         return None
-    return _Readers(blocks[0], tuple(op for op, _ in rest))
+    return _Readers(tuple(blocks), tuple(op for op, _ in rest))
 
 
 def _parts(bound: Bound, kind: type[ir.AffineBinaryExpr]) -> tuple[ir.AffineExpr, ir.AffineExpr] | None:
     """Both sides of a bound that is a quotient, or what is left of one."""
     expression = bound.map.results[0].maybe_downcast()
     return (expression.lhs, expression.rhs) if isinstance(expression, kind) else None
-
-
-def _divide_one(blocks: Bound, over: Bound) -> bool:
-    """Whether `over` are the rows that are left of those that `blocks` counts."""
-    same = _parts(blocks, ir.AffineFloorDivExpr) == _parts(over, ir.AffineModExpr)
-    return same and blocks.operands == over.operands
 
 
 def _is_kept(source: ir.Value, function: ir.Operation) -> bool:
@@ -156,11 +153,13 @@ def _read_source(load: ir.Operation, copy: _Copy) -> None:
     load.erase()
 
 
-def _copy_for_blocks(copy: _Copy, blocks: Bound) -> None:
+def _copy_for_blocks(copy: _Copy, blocks: Sequence[Bound]) -> None:
     """Make the copy of the last two axes only if there are blocks: in a loop of one iteration, or of none."""
     inner = copy.band.loops[-2].op
-    times = ir.AffineExpr.get_ceil_div(blocks.map.results[0], 1 << 40)  # more blocks than there are in any memory
-    bound = Bound(ir.AffineMap.get(blocks.map.n_dims, blocks.map.n_symbols, [times]), blocks.operands)
+    first, *others = (bound.map for bound in blocks)
+    number = functools.reduce(operator.add, (each.results[0] for each in others), first.results[0])
+    times = ir.AffineExpr.get_ceil_div(number, 1 << 40)  # more blocks than there are in any memory
+    bound = Bound(ir.AffineMap.get(first.n_dims, first.n_symbols, [times]), blocks[0].operands)
     with ir.InsertionPoint(inner), inner.location:
         once = build_for(Bound.constant(0), bound, parallel=True)
     with ir.InsertionPoint(once.regions[0].blocks[0]), inner.location:

@@ -63,14 +63,23 @@ func.func private @left_over(%q: memref<37x8xf32>, %k: memref<8x384xf32>, %v: me
 
 // -----
 
-// Dynamic rows: whole blocks, then what the division leaves.
+// Dynamic rows: whole blocks, then those of a register tile, then what both leave.
 // CHECK-DAG: #[[BLOCKS:.*]] = affine_map<()[s0] -> (s0 floordiv 16)>
-// CHECK-DAG: #[[LEFT:.*]] = affine_map<()[s0] -> (s0 mod 16)>
+// CHECK-DAG: #[[TILES:.*]] = affine_map<()[s0] -> ((s0 mod 16) floordiv 8)>
+// CHECK-DAG: #[[LEFT:.*]] = affine_map<()[s0] -> (s0 mod 8)>
 // CHECK-LABEL: func.func private @dynamic(
-// CHECK: affine.for %{{.*}} = 0 to #[[BLOCKS]]()[%[[N:.*]]] {
+// CHECK-SAME: %[[N:[a-z0-9]*]]: index, %[[Q:[a-z0-9]*]]: memref<?x8xf32>
+// CHECK: affine.for %{{.*}} = 0 to #[[BLOCKS]]()[%[[N]]] {
 // CHECK: affine.for %{{.*}} = 0 to 16 {
-// CHECK: memref.alloc(%{{.*}}) : memref<?x64xf32>
-// CHECK: affine.for %{{.*}} = 0 to #[[LEFT]]()[%[[N]]] {
+// CHECK: %[[REST:.*]] = memref.alloc(%{{.*}}) : memref<?x64xf32>
+// CHECK: affine.for %[[B:.*]] = 0 to #[[TILES]]()[%[[N]]] {
+// CHECK: affine.for %[[I:.*]] = 0 to 8 {
+// CHECK: affine.load %[[Q]][%[[B]] * 8 + %[[I]] + (symbol(%[[N]]) floordiv 16) * 16, %{{.*}}]
+// CHECK: affine.store %{{.*}}, %[[REST]][%[[B]] * 8 + %[[I]], %{{.*}}]
+// CHECK: %[[LAST:.*]] = memref.alloc(%{{.*}}) : memref<?x64xf32>
+// CHECK: affine.for %[[I:.*]] = 0 to #[[LEFT]]()[%[[N]]] {
+// CHECK: affine.load %[[Q]][%[[I]] + (symbol(%[[N]]) floordiv 16) * 16 + ((symbol(%[[N]]) mod 16) floordiv 8) * 8, %{{.*}}]
+// CHECK: affine.store %{{.*}}, %[[LAST]][%[[I]], %{{.*}}]
 func.func private @dynamic(%n: index, %q: memref<?x8xf32>, %k: memref<8x64xf32>, %v: memref<64x8xf32>, %y: memref<?x8xf32> {llvm.noalias}) {
   %zero = arith.constant 0.0 : f32
   %s = memref.alloc(%n) : memref<?x64xf32>

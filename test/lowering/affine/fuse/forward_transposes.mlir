@@ -55,6 +55,48 @@ func.func private @scores(%q: memref<?x64xf32>, %k: memref<?x64xf32>, %s: memref
 
 // -----
 
+// Blocks of two sizes: there is a copy if there is a block of either.
+// CHECK-LABEL: func.func private @blocks_of_two_sizes(
+// CHECK-SAME: %[[K:[a-z0-9]*]]: memref<?x64xf32>
+// CHECK: affine.for %{{.*}} = 0 to affine_map<()[s0] -> (((s0 mod 16) floordiv 8 + s0 floordiv 16) ceildiv 1099511627776)>()[%[[R:.*]]] {
+// CHECK: affine.for %{{.*}} = 0 to affine_map<()[s0] -> (s0 floordiv 16)>()[%[[R]]] {
+// CHECK-NOT: affine.load %[[K]]
+// CHECK: affine.for %{{.*}} = 0 to affine_map<()[s0] -> ((s0 mod 16) floordiv 8)>()[%[[R]]] {
+// CHECK-NOT: affine.load %[[K]]
+// CHECK: affine.for %{{.*}} = 0 to affine_map<()[s0] -> (s0 mod 8)>()[%[[R]]] {
+// CHECK: affine.load %[[K]][%{{.*}}, 3] : memref<?x64xf32>
+func.func private @blocks_of_two_sizes(%k: memref<?x64xf32>, %s: memref<?x?xf32> {llvm.noalias}, %r: index, %n: index) attributes {dl.kernel} {
+  %t = memref.alloc(%n) : memref<64x?xf32>
+  affine.for %d = 0 to 64 {
+    affine.for %j = 0 to %n {
+      %0 = affine.load %k[%j, %d] : memref<?x64xf32>
+      affine.store %0, %t[%d, %j] : memref<64x?xf32>
+    } {dlc.parallel}
+  } {dlc.parallel}
+  affine.for %b = 0 to affine_map<()[s0] -> (s0 floordiv 16)>()[%r] {
+    affine.for %j = 0 to %n {
+      %0 = affine.load %t[1, %j] : memref<64x?xf32>
+      affine.store %0, %s[%b * 16, %j] : memref<?x?xf32>
+    } {dlc.parallel}
+  } {dlc.parallel}
+  affine.for %b = 0 to affine_map<()[s0] -> ((s0 mod 16) floordiv 8)>()[%r] {
+    affine.for %j = 0 to %n {
+      %0 = affine.load %t[2, %j] : memref<64x?xf32>
+      affine.store %0, %s[%b * 8 + 1, %j] : memref<?x?xf32>
+    } {dlc.parallel}
+  } {dlc.parallel}
+  affine.for %i = 0 to affine_map<()[s0] -> (s0 mod 8)>()[%r] {
+    affine.for %j = 0 to %n {
+      %0 = affine.load %t[3, %j] : memref<64x?xf32>
+      affine.store %0, %s[%i + 2, %j] : memref<?x?xf32>
+    } {dlc.parallel}
+  } {dlc.parallel}
+  memref.dealloc %t : memref<64x?xf32>
+  return
+}
+
+// -----
+
 // no-match: the keys are written, and those that read the copy are all the rows.
 // CHECK-LABEL: func.func private @written(
 // CHECK-NOT: ceildiv
