@@ -77,13 +77,13 @@ def _split_heads(b: Builder, q: ir.Value, k: ir.Value) -> list[Extent]:
 def _head_products(b: Builder, lhs: ir.Value, rhs: ir.Value, outer: Sequence[Extent], dtype: str, transposed: bool) -> ir.Value:
     """Matrix products [*outer, m, n] of `lhs` with the kv heads `rhs` (with their transposes), unrounded.
 
-    Few rows read the keys as they lie. An open number of rows reads transposed keys, which `affine-forward-transposes` leaves out
-    where it is small.
+    Fewer rows than a register tile has read the keys as they lie. An open number of rows reads transposed keys, which
+    `affine-forward-transposes` leaves out where it is small.
     """
     rows, columns = b.dim(lhs, len(outer)), b.dim(rhs, 2 if transposed else 3)
     loops = Loops(len(outer) + 2, 1)
     *dims, m, n, k = loops.dims()
-    are_few = isinstance(rows, int) and rows < policy().packing.transposing_rows
+    are_few = isinstance(rows, int) and rows < policy().fusion.tile_rows
     if transposed and not are_few and not _are_read_by_rows(b, rhs):
         rhs, transposed = _transposed(b, rhs), False
     inner = [n, k] if transposed else [k, n]
