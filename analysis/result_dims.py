@@ -8,7 +8,7 @@ from dlc.analysis.derived_dims import cut_of, fits_where_broadcast, sum_of_dims
 from dlc.analysis.shape_values import Elements, Facts
 from dlc.dialects.dl.shape import left_over
 from dlc.dialects.dl.slicing import sliced_dim
-from dlc.dialects.dl.types import ConstraintError, Dim, TensorType
+from dlc.dialects.dl.types import ConstraintError, Dim, TensorType, is_addressable
 
 _BROADCASTING = frozenset(
     [
@@ -34,9 +34,13 @@ _BROADCASTING = frozenset(
 
 
 def result_dims(facts: Facts) -> Sequence[Dim]:
-    """Dims of the op's result, with those that follow from the elements of its operands."""
+    """Dims of the op's result, with those that follow from the elements of its operands.
+
+    Elements that are no sizes, or give more than a machine can address, say nothing: run time refuses them.
+    """
     rule = _DIMS.get(facts.name)
-    return _broadcast_dims(facts) if rule is None else rule(facts)
+    found = [_as_size(dim) for dim in (_broadcast_dims(facts) if rule is None else rule(facts))]
+    return found if is_addressable(facts.result.with_shape(found)) else facts.result.shape
 
 
 def reshape_sizes(facts: Facts) -> list[Dim]:

@@ -80,11 +80,11 @@ class Attr:
         """`value` as the Python value of this attribute; `AttributeMismatch` where it is of another kind."""
         try:
             return self._convert(value)
-        except (KeyError, TypeError, ValueError):
+        except (KeyError, OverflowError, TypeError, ValueError):
             raise self._reject(repr(value)) from None
 
     def _convert(self, value: Any) -> Any:
-        """`checked`, with a KeyError, TypeError or ValueError of any text."""
+        """`checked`, with an error of any text."""
         raise NotImplementedError
 
     def _reject(self, got: object) -> AttributeMismatch:
@@ -98,7 +98,7 @@ class IntAttr(Attr):
 
     def to_python(self, attribute: ir.Attribute) -> int:
         kind = attribute.type if isinstance(attribute, ir.IntegerAttr) else None
-        if not isinstance(kind, ir.IntegerType) or kind.width != 64:
+        if not isinstance(kind, ir.IntegerType) or kind.width != 64 or not kind.is_signless:
             raise self._reject(attribute)
         return int(attribute.value)
 
@@ -106,7 +106,7 @@ class IntAttr(Attr):
         return ir.IntegerAttr.get(ir.IntegerType.get_signless(64), value)
 
     def _convert(self, value: Any) -> int:
-        return operator.index(value)
+        return _whole(value)
 
 
 class FloatAttr(Attr):
@@ -185,7 +185,7 @@ class IntsAttr(Attr):
         return ir.DenseI64ArrayAttr.get(list(value))
 
     def _convert(self, value: Any) -> tuple[int, ...]:
-        return tuple(operator.index(item) for item in value)
+        return tuple(_whole(item) for item in value)
 
 
 class FloatsAttr(Attr):
@@ -254,6 +254,11 @@ def _instance(value: Any, *kinds: type) -> Any:
     if not isinstance(value, kinds):
         raise TypeError
     return value
+
+
+def _whole(value: Any) -> int:
+    """An integer that an i64 holds."""
+    return int(np.int64(operator.index(value)))
 
 
 def _number(value: Any) -> float:

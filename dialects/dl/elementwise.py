@@ -136,7 +136,7 @@ class Clip(Mapped, name="clip"):
     def infer(x: TensorType, *, low: float, high: float) -> TensorType:
         for name, bound in (("low", low), ("high", high)):
             require("c1", not np.isnan(bound), f"{name} is NaN")
-            fits = x.dtype in FLOATS or np.isinf(bound) or convert(np.array(bound), x.dtype) == bound
+            fits = x.dtype in FLOATS or np.isinf(bound) or int(convert(np.array(bound), x.dtype)) == bound
             require("c2", bool(fits), f"{name} is {bound}, which is no value of {x.dtype}")
         return x
 

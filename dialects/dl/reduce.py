@@ -234,6 +234,8 @@ def highest(dtype: np.dtype) -> float | int | bool:
 
 def _arg_extremum(find: object, x: np.ndarray, axis: int, keepdims: bool, last: bool) -> np.ndarray:
     assert callable(find)
+    if not x.shape[axis]:
+        return np.zeros(np.sum(x, axis=axis, keepdims=keepdims).shape, np.int64)
     if not last:
         return np.asarray(find(x, axis=axis, keepdims=keepdims))
     return x.shape[axis] - 1 - np.asarray(find(np.flip(x, axis), axis=axis, keepdims=keepdims))

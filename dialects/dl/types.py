@@ -78,11 +78,21 @@ MOST_BYTES = 1 << 47
 
 def require_addressable(label: str, kind: TensorType) -> None:
     """Refuse a type whose static dims alone are more than a machine can address."""
+    size = _addressed_bytes(kind)
+    require(label, size <= MOST_BYTES, f"{kind} takes {size} bytes, more than any machine can address")
+
+
+def is_addressable(kind: TensorType) -> bool:
+    """Whether the static dims of a type alone are not more than a machine can address."""
+    return _addressed_bytes(kind) <= MOST_BYTES
+
+
+def _addressed_bytes(kind: TensorType) -> int:
+    """What the static dims take. A dim of 0 counts as 1: the others are sizes of axes, and their products strides, as well."""
     count = 1
     for dim in kind.shape:
-        count *= dim if isinstance(dim, int) else 1
-    size = count * NUMPY_DTYPES[kind.dtype].itemsize
-    require(label, size <= MOST_BYTES, f"{kind} takes {size} bytes, more than any machine can address")
+        count *= dim if isinstance(dim, int) and dim else 1
+    return count * NUMPY_DTYPES[kind.dtype].itemsize
 
 
 def type_of_array(array: np.ndarray) -> TensorType:

@@ -155,7 +155,10 @@ class _Search:
         return b.widen(element, self.op.types[0].dtype), b.index_cast(b.iteration(self.axis), b.element(self.counter))
 
     def _unmoved(self, b: Builder, place: ir.Value) -> ir.Value:
-        """The index of a place that may be that of a NaN."""
+        """The index of a place that may be that of a NaN; 0 where a row has no elements."""
+        if not self.is_last and not isinstance(self.op.types[0].shape[self.axis], int):
+            none = b.compare("eq", place, b.scalar(-self.step, self.counter), self.counter)
+            place = b.select(none, b.scalar(0, self.counter), place)
         is_moved = b.compare("ge" if self.is_last else "lt", place, b.scalar(max(self.step, 0), self.counter), self.counter)
         return b.select(is_moved, b.arith("sub", place, b.scalar(self.step, self.counter), self.counter), place)
 

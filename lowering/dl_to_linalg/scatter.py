@@ -107,7 +107,7 @@ def lower_update_slice(b: Builder, op: SourceOp) -> ir.Value:
             from_[0], to[0], sizes[0] = row, row, 1
         if wraps:
             from_[axis], sizes[axis] = step, 1
-            start = b.binary("arith.addi", start, b.index(step))
+            start = b.binary("arith.addi", _wrapped(b, start, size), b.index(step))  # any start, and the sum does not overflow
         to[axis] = _wrapped(b, start, size) if op["circular"] else _placed_window(b, start, size, count)
         ones = [1] * len(sizes)
         part = update if single and not wraps else b.slice(update, from_, sizes, ones)

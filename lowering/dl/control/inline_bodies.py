@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from dlc._mlir import ir
@@ -28,11 +29,31 @@ class InlineBodies(Pass):
         bodies = {name: function for name, function in bodies.items() if BODY in function.attributes}
         if not bodies:
             return
-        calls = {_callee(call): call for call in nested_ops(op) if call.name == "func.call"}
+        calls: dict[str, list[ir.Operation]] = {name: [] for name in bodies}
+        for call in nested_ops(op):
+            if call.name == "func.call" and _callee(call) in calls:
+                calls[_callee(call)].append(call)
         for name, function in bodies.items():
-            if name not in calls:
-                raise PassFailure(function, f"nothing calls the body @{name}", "erase it with symbol-dce")
-            _inline(calls[name], function)
+            _check(name, function, calls[name])
+            _inline(calls[name][0], function)
+
+
+def _check(name: str, function: ir.Operation, calls: Sequence[ir.Operation]) -> None:
+    """Refuse a body that no single place takes."""
+    if not calls:
+        raise PassFailure(function, f"nothing calls the body @{name}", "erase it with symbol-dce")
+    if len(calls) > 1:
+        raise PassFailure(calls[1], f"the body @{name} has another call", "give each call a body of its own")
+    if len(function.regions[0].blocks) > 1:
+        raise PassFailure(function, f"the body @{name} has several blocks", "write branches with scf.if")
+    if any(parent == function for parent in _parents(calls[0])):
+        raise PassFailure(calls[0], f"the body @{name} calls itself", "write a loop with scf.while")
+
+
+def _parents(op: ir.Operation) -> Iterator[ir.Operation]:
+    while op.parent is not None:
+        op = op.parent.operation
+        yield op
 
 
 def _callee(call: ir.Operation) -> str:

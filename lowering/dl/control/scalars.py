@@ -11,7 +11,7 @@ from dlc._mlir import ir
 from dlc.analysis.buffers import nested_ops
 from dlc.dialects import dl
 from dlc.dialects.dl.control import CONTROL
-from dlc.dialects.dl.types import NUMPY_DTYPES, tensor_type
+from dlc.dialects.dl.types import NUMPY_DTYPES, tensor_type, width_of
 from dlc.lowering.dl.matching import attributes_of, constant_array, source, type_of
 
 _SIGNED_COMPARISONS: Sequence[Callable[[int, int], bool]] = (
@@ -47,10 +47,29 @@ def known_scalar(value: ir.Value) -> int | None:
     if op.name == "tensor.extract":
         return _extracted(op)
     if op.name in ("arith.index_cast", "arith.extui", "arith.extsi") and not _is_bool(op.operands[0].type):
-        return known_scalar(op.operands[0])
+        return _converted(op)
     if op.name in _ARITHMETIC or op.name == "arith.cmpi":
         return _computed(op)
     return None
+
+
+def _converted(op: ir.Operation) -> int | None:
+    number = known_scalar(op.operands[0])
+    if number is not None and op.name == "arith.extui":
+        number &= (1 << _width(op.operands[0].type)) - 1
+    return None if number is None else _wrapped(number, op.results[0].type)
+
+
+def _width(kind: ir.Type) -> int:
+    """Bits of an integer; an index has those of i64."""
+    return kind.width if isinstance(kind, ir.IntegerType) else width_of("i64")
+
+
+def _wrapped(number: int, kind: ir.Type) -> int:
+    """A number as a type of integers wraps it: a truth value is 0 or 1, others have a sign."""
+    width = _width(kind)
+    half = 0 if width == 1 else 1 << (width - 1)
+    return (number + half) % (1 << width) - half
 
 
 def is_less(op: ir.Operation) -> bool:
@@ -82,12 +101,16 @@ def _extracted_size(op: ir.Operation, shape: ir.Operation) -> int | None:
 
 
 def _computed(op: ir.Operation) -> int | None:
-    left, right = (known_scalar(operand) for operand in op.operands)
+    left = known_scalar(op.operands[0])
+    right = None if left is None else known_scalar(op.operands[1])
     if left is None or right is None:
         return None
     if op.name != "arith.cmpi":
-        return _ARITHMETIC[op.name](left, right)
+        ordered = op.name in ("arith.maxsi", "arith.minsi") and _is_bool(op.results[0].type)  # a sign, which is -1 there
+        return None if ordered else _wrapped(_ARITHMETIC[op.name](left, right), op.results[0].type)
     predicate = ir.IntegerAttr(op.attributes["predicate"]).value
+    if _is_bool(op.operands[0].type) and predicate >= _SIGNED_COMPARISONS.index(operator.lt):
+        return None
     return int(_SIGNED_COMPARISONS[predicate](left, right)) if predicate < len(_SIGNED_COMPARISONS) else None
 
 

@@ -53,7 +53,7 @@ class SinkProducts(Pass):
 def _sink(product: ir.Operation, rows: int, cache: int) -> None:
     """Move the matmul `product`, and a bias that is added, to the gathers of its slices."""
     x, weight = type_of(product.operands[0]), type_of(product.operands[1])
-    if x.rank < 2 or weight.rank != 2 or not _suits(x.shape, weight.shape, NUMPY_DTYPES[weight.dtype].itemsize, rows, cache):
+    if x.rank < 3 or weight.rank != 2 or not _suits(x.shape, weight.shape, NUMPY_DTYPES[weight.dtype].itemsize, rows, cache):
         return
     addition = _biased(product)
     total = product if addition is None else addition

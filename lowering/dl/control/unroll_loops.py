@@ -42,9 +42,10 @@ def _unroll(loop: ir.Operation, limit: int) -> bool:
     first, last, step = (known_scalar(bound) for bound in list(loop.operands)[:3])
     if first is None or last is None or not step or step < 0:
         return False
-    steps = range(first, last, step)
-    if len(steps) * max(len(dl_ops(loop)), 1) > limit:
+    count = max(-((first - last) // step), 0)
+    if count * max(len(dl_ops(loop)), 1) > limit:
         return False
+    steps = range(first, last, step)
     carried = list(loop.operands)[3:]
     with loop.location, ir.InsertionPoint(loop):
         for number in steps:

@@ -12,7 +12,7 @@ from dlc.analysis.result_dims import expand_sizes, reshape_sizes, slice_bounds
 from dlc.analysis.shape_values import Facts, result_elements
 from dlc.analysis.symbolic_shapes import SymbolicShapes
 from dlc.dialects import dl
-from dlc.dialects.dl.types import NUMPY_DTYPES, Dim, TensorType, mlir_type, tensor_type, type_of_array
+from dlc.dialects.dl.types import NUMPY_DTYPES, ConstraintError, Dim, TensorType, mlir_type, tensor_type, type_of_array
 from dlc.lowering.dl.matching import may_stand_for
 from dlc.lowering.pass_base import Pass
 
@@ -143,7 +143,8 @@ def _fold_expand(operation: ir.Operation, facts: Facts) -> None:
     for index, size in enumerate(expand_sizes(facts)):
         mine = facts.types[0].shape[index - offset] if index >= offset else 1
         same = size is not None and size == mine
-        shape.append(1 if same and not isinstance(size, int) else size if isinstance(size, int) else -1)
+        known = size if isinstance(size, int) and size >= 0 else -1
+        shape.append(1 if same and not isinstance(size, int) else known)
     _rebuild(operation, keep=2 if -1 in shape else 1, shape=shape)
 
 
@@ -188,24 +189,21 @@ def _fold_resize(operation: ir.Operation, facts: Facts) -> None:
 
 
 def _replace(operation: ir.Operation, name: str, operands: Sequence[ir.Value], **attributes: object) -> None:
-    """Another op in the place of one; its result keeps the type."""
+    """Another op in the place of one; its result keeps the type. Nothing where that does not fit: run time says so."""
     declared = tensor_type(operation.results[0].type)
     assert declared is not None
-    with operation.location, ir.InsertionPoint(operation):
-        made = dl.ops()[name].create(*operands, result_types=[declared], **attributes)
+    try:
+        with operation.location, ir.InsertionPoint(operation):
+            made = dl.ops()[name].create(*operands, result_types=[declared], **attributes)
+    except ConstraintError:
+        return
     operation.results[0].replace_all_uses_with(made.results[0])
     operation.erase()
 
 
 def _rebuild(operation: ir.Operation, keep: int, **attributes: object) -> None:
     """The op again with its first `keep` operands and these attributes; its result keeps its type."""
-    found = dl.op_class(operation.name)
-    declared = tensor_type(operation.results[0].type)
-    assert found is not None and declared is not None
     copied = attributes.get("copied")
     if isinstance(copied, list) and all(axis < 0 for axis in copied):
         attributes["copied"] = []
-    with operation.location, ir.InsertionPoint(operation):
-        rebuilt = found.create(*list(operation.operands)[:keep], result_types=[declared], **attributes)
-    operation.results[0].replace_all_uses_with(rebuilt.results[0])
-    operation.erase()
+    _replace(operation, operation.name.removeprefix("dl."), list(operation.operands)[:keep], **attributes)

@@ -36,6 +36,7 @@ class Builder(Extents):
     def _type_of(self, shape: Sequence[Extent], element: ir.Type) -> ir.RankedTensorType:
         sizes = [_static(size) for size in shape]
         self.require_addressable(max(sizes, default=0))
+        self.require_room(sizes)
         return ir.RankedTensorType.get(sizes, element)
 
     def full(self, shape: Sequence[Extent], scalar: ir.Value) -> ir.Value:

@@ -5,13 +5,14 @@ An extent is an int where it is static and an `index` value where it is not; eve
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
 from dlc._mlir import ir
 from dlc.diagnostics import names_of, place_of
-from dlc.dialects.dl.types import Dim
+from dlc.dialects.dl.types import MOST_BYTES, Dim
 from dlc.lowering.dl_to_linalg.building.scalars import Scalars
 from dlc.lowering.pass_base import PassFailure
 
@@ -105,9 +106,17 @@ class Extents(Scalars):
         """Refuse a size that no machine can address."""
         if size >= 1 << 63:
             what = f"{self._subject()}: a size of {size} on the way is more than any machine can address"
-            raise PassFailure(self.loc, what, "make sizes, pads and windows smaller")
+            raise PassFailure(self.loc, what, _REMEDY)
+
+    def require_room(self, sizes: Sequence[int]) -> None:
+        """Refuse a tensor on the way whose static sizes alone are more elements than a machine can address."""
+        count = math.prod(size for size in sizes if size > 0)
+        if count > MOST_BYTES:
+            what = f"{self._subject()}: a tensor of {count} elements on the way is more than any machine can address"
+            raise PassFailure(self.loc, what, _REMEDY)
 
 
+_REMEDY = "make sizes, pads and windows smaller"
 _MIRRORED = {"eq": "eq", "le": "ge"}
 _INDEX_OPS = {
     "add": "arith.addi",

@@ -15,6 +15,7 @@ import dlc
 from dlc._mlir import ir
 from dlc.dialects import make_context
 from dlc.dialects.dl import ops
+from dlc.dialects.dl.graph import Graph
 from dlc.dialects.dl.storage import STORAGE
 from dlc.dialects.dl.types import FLOATS, TensorType, mlir_type, type_of_array
 
@@ -133,3 +134,15 @@ def _take(given: Any, arguments: Any) -> Any:
 
 def _flat(arrays: list[Any]) -> list[np.ndarray]:
     return [item for given in arrays for item in (given if isinstance(given, list) else [given]) if item is not None]
+
+
+@pytest.mark.parametrize("last", [False, True], ids=["first", "last"])
+@pytest.mark.parametrize("op", ["arg_max", "arg_min"])
+def test_place_in_rows_that_turn_out_empty_is_0(op: str, last: bool) -> None:
+    with Graph() as graph:
+        x = graph.input("x", ("rows", "columns"))
+        graph.output("place", ops()[op].build(x, axis=1, select_last_index=last))
+    empty = np.ones((2, 0), np.float32)
+    (found,) = dlc.compile(graph.module, num_threads=1)(empty)
+    np.testing.assert_array_equal(found, [0, 0])
+    np.testing.assert_array_equal(ops()[op].reference(empty, axis=1, keepdims=False, select_last_index=last), [0, 0])

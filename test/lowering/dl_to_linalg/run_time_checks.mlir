@@ -106,3 +106,12 @@ func.func @vast_pads_of_empty_images(%x: tensor<0x0x5xf64>, %w: tensor<0x0x?xf64
       : (tensor<0x0x5xf64>, tensor<0x0x?xf64>) -> tensor<0x0x5xf64>
   return %0 : tensor<0x0x5xf64>
 }
+
+// -----
+
+// The bytes of the padded tensor would wrap to 16.
+func.func @vast_window_of_channels(%x: tensor<1x4xf32>) -> tensor<1x4xf32> {
+  // expected-error@+1 {{a tensor of 4611686018427387907 elements on the way is more than any machine can address; make sizes, pads and windows smaller}}
+  %0 = "dl.lrn"(%x) {size = 4611686018427387904 : i64} : (tensor<1x4xf32>) -> tensor<1x4xf32>
+  return %0 : tensor<1x4xf32>
+}

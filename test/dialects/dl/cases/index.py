@@ -79,6 +79,9 @@ CASES = [
     Case("update_slice", ((2, 6, 3), (2, 2, 3), array([3], "i64")), {}),
     Case("update_slice", ((2, 6, 3), (2, 2, 3), array([-3, 9], "i32")), {}, _F32, "per_row"),
     Case("update_slice", ((2, 6, 3), (2, 3, 3), array([5, 13], "i64")), {"circular": True}, _F32, "circular_per_row"),
+    Case(
+        "update_slice", ((2, 5), (2, 3), array([2**63 - 1, -(2**63)], "i64")), {"axis": 1, "circular": True}, _F32, "circular_far"
+    ),
     Case("update_slice", ((6, 3), (4, 3), array([-1], "i64")), {"axis": 0, "circular": True}, _F32, "circular"),
     Case("update_slice", ((2, 6), (2, 1), array([8], "i64")), {"axis": 1, "circular": True}, _F32, "circular_one"),
     Case("update_slice", ((2, 6), (2, 6), array([4], "i64")), {"axis": -1}, _F32, "all"),

@@ -81,6 +81,15 @@ func.func @clip_c2(%arg0: tensor<4xui8>) {
 
 // -----
 
+// One more than the largest number of i64, which f64 does not hold.
+func.func @clip_c2_beyond_the_largest(%arg0: tensor<4xi64>) {
+  // expected-error @+1 {{'dl.clip' op c2: high is 9.223372036854776e+18, which is no value of i64}}
+  %0 = "dl.clip"(%arg0) {high = 9223372036854775808.0 : f64} : (tensor<4xi64>) -> tensor<4xi64>
+  return
+}
+
+// -----
+
 func.func @add_t1(%arg0: tensor<4xi1>, %arg1: tensor<4xi1>) {
   // expected-error @+1 {{'dl.add' op t1: operand 'lhs' is i1 but must be one of f64, f32, f16, bf16, i64, i32, i16, i8, ui8, ui16, ui32, ui64}}
   %0 = "dl.add"(%arg0, %arg1) : (tensor<4xi1>, tensor<4xi1>) -> tensor<4xi1>

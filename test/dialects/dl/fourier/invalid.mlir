@@ -126,3 +126,12 @@ func.func @irfft_t1(%x: tensor<1x2x5x1xbf16>, %w: tensor<2x8xbf16>) {
   %0 = "dl.irfft"(%x, %w) : (tensor<1x2x5x1xbf16>, tensor<2x8xbf16>) -> tensor<1x8x1xbf16>
   return
 }
+
+// -----
+
+// A dim of 0 leaves the others sizes to be checked: to find the factors of this one would take minutes.
+func.func @fft_t2(%x: tensor<0x2x2305843009213693951x1xf32>, %w: tensor<2x?xf32>) {
+  // expected-error@+1 {{'dl.fft' op t2: tensor<0x2x2305843009213693951x1xf32> takes 18446744073709551608 bytes, more than any machine can address}}
+  %0 = "dl.fft"(%x, %w) : (tensor<0x2x2305843009213693951x1xf32>, tensor<2x?xf32>) -> tensor<0x2x?x1xf32>
+  return
+}

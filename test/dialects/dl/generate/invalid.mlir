@@ -78,3 +78,11 @@ func.func @one_hot_without_size(%arg0: tensor<3xi64>, %arg1: tensor<2xf32>) {
   %0 = "dl.one_hot"(%arg0, %arg1) : (tensor<3xi64>, tensor<2xf32>) -> tensor<3x?xf32>
   return
 }
+
+// -----
+
+func.func @trilu_unsigned_diagonal(%arg0: tensor<4x4xf32>) {
+  // expected-error @+1 {{'dl.trilu' op attribute 'k' expects an i64 integer but got 18446744073709551615 : ui64}}
+  %0 = "dl.trilu"(%arg0) {k = 18446744073709551615 : ui64} : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  return
+}

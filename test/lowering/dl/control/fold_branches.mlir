@@ -81,3 +81,28 @@ func.func @unknown(%x: tensor<4xf32>, %c: tensor<i1>) -> tensor<4xf32> {
   }
   return %0 : tensor<4xf32>
 }
+
+// -----
+
+// Numbers wrap as their types do: the largest index and one are below one, and -1 of i32 is 4294967295 without its sign.
+// CHECK-LABEL: func.func @wrapped
+// CHECK-NEXT: "dl.relu"
+func.func @wrapped(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %most = arith.constant 9223372036854775807 : index
+  %one = arith.constant 1 : index
+  %sum = arith.addi %most, %one : index
+  %below = arith.cmpi slt, %sum, %one : index
+  %minus = arith.constant -1 : i32
+  %wide = arith.extui %minus : i32 to i64
+  %zero = arith.constant 0 : i64
+  %above = arith.cmpi sgt, %wide, %zero : i64
+  %both = arith.andi %below, %above : i1
+  %0 = scf.if %both -> (tensor<4xf32>) {
+    %1 = "dl.relu"(%x) : (tensor<4xf32>) -> tensor<4xf32>
+    scf.yield %1 : tensor<4xf32>
+  } else {
+    %1 = "dl.exp"(%x) : (tensor<4xf32>) -> tensor<4xf32>
+    scf.yield %1 : tensor<4xf32>
+  }
+  return %0 : tensor<4xf32>
+}

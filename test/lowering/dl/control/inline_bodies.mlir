@@ -43,3 +43,41 @@ func.func private @other(%x: tensor<4xf32>) -> tensor<4xf32> {
 func.func private @body_0(%x: tensor<4xf32>) -> tensor<4xf32> attributes {dl.body} {
   return %x : tensor<4xf32>
 }
+
+// -----
+
+func.func @twice(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = call @body(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  // expected-error @+1 {{the body @body has another call; give each call a body of its own}}
+  %1 = call @body(%0) : (tensor<4xf32>) -> tensor<4xf32>
+  return %1 : tensor<4xf32>
+}
+func.func private @body(%x: tensor<4xf32>) -> tensor<4xf32> attributes {dl.body} {
+  %0 = "dl.relu"(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+func.func private @one(%x: tensor<4xf32>) -> tensor<4xf32> attributes {dl.body} {
+  // expected-error @+1 {{the body @other calls itself; write a loop with scf.while}}
+  %0 = call @other(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+func.func private @other(%x: tensor<4xf32>) -> tensor<4xf32> attributes {dl.body} {
+  %0 = call @one(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+func.func @jumps(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = call @body(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+// expected-error @+1 {{the body @body has several blocks; write branches with scf.if}}
+func.func private @body(%x: tensor<4xf32>) -> tensor<4xf32> attributes {dl.body} {
+  cf.br ^bb1
+^bb1:
+  return %x : tensor<4xf32>
+}

@@ -1,4 +1,5 @@
 // RUN: dlc-opt %s --dl-sink-products --split-input-file | filecheck %s
+// RUN: dlc-opt %s --dl-sink-products=rows=1 --split-input-file | filecheck %s --check-prefix=ROW
 // A product of which the steps of a loop take their rows is computed there; the pass refuses nothing.
 
 // CHECK-LABEL: func.func @rows
@@ -95,4 +96,24 @@ func.func @fits(%x: tensor<4x16x64xf32>, %n: index) -> tensor<16x256xf32> {
     scf.yield %3 : tensor<16x256xf32>
   }
   return %1 : tensor<16x256xf32>
+}
+
+// -----
+
+// no-match: a step takes a vector, which is no matrix to multiply.
+// ROW-LABEL: func.func @vectors
+// ROW: "dl.matmul"
+// ROW: scf.for
+func.func @vectors(%x: tensor<?x64xf32>, %n: tensor<i64>, %i: tensor<256xf32>) -> tensor<256xf32> {
+  %w = "dl.param"() {key = "w", shape = array<i64: 64, 256>, dtype = f32} : () -> tensor<64x256xf32>
+  %y = "dl.matmul"(%x, %w) : (tensor<?x64xf32>, tensor<64x256xf32>) -> tensor<?x256xf32>
+  %c0 = arith.constant 0 : index
+  %c9 = arith.constant 9 : index
+  %c1 = arith.constant 1 : index
+  %0 = scf.for %k = %c0 to %c9 step %c1 iter_args(%a = %i) -> (tensor<256xf32>) {
+    %1 = "dl.gather"(%y, %n) {axis = 0 : i64} : (tensor<?x256xf32>, tensor<i64>) -> tensor<256xf32>
+    %2 = "dl.add"(%a, %1) : (tensor<256xf32>, tensor<256xf32>) -> tensor<256xf32>
+    scf.yield %2 : tensor<256xf32>
+  }
+  return %0 : tensor<256xf32>
 }

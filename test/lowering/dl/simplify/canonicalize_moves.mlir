@@ -174,3 +174,22 @@ func.func @gather_of_one_to_slice(%x: tensor<8x4xf32>) -> tensor<8xf32> {
   %0 = "dl.gather"(%x, %i) {axis = 1 : i64} : (tensor<8x4xf32>, tensor<i64>) -> tensor<8xf32>
   return %0 : tensor<8xf32>
 }
+
+// What is more than 64 bits hold stays two ops.
+
+// CHECK-LABEL: func.func @merge_slices_beyond_64_bits(
+// CHECK-COUNT-2: "dl.slice"
+func.func @merge_slices_beyond_64_bits(%x: tensor<8xf32>) -> tensor<2xf32> {
+  %0 = "dl.slice"(%x) {starts = array<i64: 0>, ends = array<i64: 8>, axes = array<i64: 0>, steps = array<i64: 4>} : (tensor<8xf32>) -> tensor<2xf32>
+  %1 = "dl.slice"(%0) {starts = array<i64: 0>, ends = array<i64: 1>, axes = array<i64: 0>, steps = array<i64: 4611686018427387904>} : (tensor<2xf32>) -> tensor<1xf32>
+  %2 = "dl.concat"(%1, %1) {axis = 0 : i64} : (tensor<1xf32>, tensor<1xf32>) -> tensor<2xf32>
+  return %2 : tensor<2xf32>
+}
+
+// CHECK-LABEL: func.func @merge_pads_beyond_64_bits(
+// CHECK-COUNT-2: "dl.pad"
+func.func @merge_pads_beyond_64_bits(%x: tensor<?xf32>) -> tensor<?xf32> {
+  %0 = "dl.pad"(%x) {low = array<i64: 4611686018427387904>, high = array<i64: 0>} : (tensor<?xf32>) -> tensor<?xf32>
+  %1 = "dl.pad"(%0) {low = array<i64: 4611686018427387904>, high = array<i64: 0>} : (tensor<?xf32>) -> tensor<?xf32>
+  return %1 : tensor<?xf32>
+}

@@ -182,3 +182,13 @@ func.func @reduce_of_single_elements_to_reshape(%x: tensor<?x1x1xf32>, %y: tenso
   %2 = "dl.reduce_min"(%y) : (tensor<f32>) -> tensor<f32>
   return %0, %1, %2 : tensor<?x1x1xf32>, tensor<?xf32>, tensor<f32>
 }
+
+// What is more than 64 bits hold stays two ops.
+
+// CHECK-LABEL: func.func @merge_tiles_beyond_64_bits(
+// CHECK-COUNT-2: "dl.tile"
+func.func @merge_tiles_beyond_64_bits(%x: tensor<?xf32>) -> tensor<?xf32> {
+  %0 = "dl.tile"(%x) {repeats = array<i64: 4611686018427387904>} : (tensor<?xf32>) -> tensor<?xf32>
+  %1 = "dl.tile"(%0) {repeats = array<i64: 4611686018427387904>} : (tensor<?xf32>) -> tensor<?xf32>
+  return %1 : tensor<?xf32>
+}

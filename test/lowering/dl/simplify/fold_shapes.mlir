@@ -133,3 +133,50 @@ func.func @one_hot(%x: tensor<5xi64>, %v: tensor<2xf32>, %w: tensor<?x7xf32>) ->
   %1 = "dl.one_hot"(%x, %v, %e) : (tensor<5xi64>, tensor<2xf32>, tensor<i64>) -> tensor<5x?xf32>
   return %0, %1 : tensor<5x?xf32>, tensor<5x?xf32>
 }
+
+// Integers wrap as their type does, on the way, too.
+
+// CHECK-LABEL: func.func @wrapped(
+// CHECK-DAG: %[[LEAST:.*]] = "dl.constant"() {value = dense<-9223372036854775808> : tensor<1xi64>}
+// CHECK-DAG: %[[LOW:.*]] = "dl.constant"() {value = dense<1> : tensor<1xi64>}
+// CHECK: return %[[LEAST]], %[[LOW]]
+func.func @wrapped() -> (tensor<1xi64>, tensor<1xi64>) {
+  %most = "dl.constant"() {value = dense<9223372036854775807> : tensor<1xi64>} : () -> tensor<1xi64>
+  %one = "dl.constant"() {value = dense<1> : tensor<1xi64>} : () -> tensor<1xi64>
+  %sum = "dl.add"(%most, %one) : (tensor<1xi64>, tensor<1xi64>) -> tensor<1xi64>
+  %wide = "dl.constant"() {value = dense<4294967297> : tensor<1xi64>} : () -> tensor<1xi64>
+  %low = "dl.cast"(%wide) {to = i32} : (tensor<1xi64>) -> tensor<1xi32>
+  %back = "dl.cast"(%low) {to = i64} : (tensor<1xi32>) -> tensor<1xi64>
+  return %sum, %back : tensor<1xi64>, tensor<1xi64>
+}
+
+// Numbers that are no sizes, or do not fit the result, stay operands: run time refuses them.
+
+// CHECK-LABEL: func.func @no_sizes(
+// CHECK: "dl.expand"(%arg0, %{{.*}}) {shape = array<i64: -1, 1>} : (tensor<1x3xf32>, tensor<2xi64>) -> tensor<?x3xf32>
+// CHECK: "dl.reshape"(%arg1, %{{.*}}) {shape = array<i64: -1, 3>} : (tensor<?x3xf32>, tensor<2xi64>) -> tensor<?x3xf32>
+// CHECK: "dl.reshape"(%arg1, %{{.*}}) {shape = array<i64: -1, -1>} : (tensor<?x3xf32>, tensor<2xi64>) -> tensor<4x3xf32>
+func.func @no_sizes(%x: tensor<1x3xf32>, %y: tensor<?x3xf32>) -> (tensor<?x?xf32>, tensor<?x?xf32>, tensor<4x3xf32>) {
+  %s = "dl.constant"() {value = dense<[-3, 1]> : tensor<2xi64>} : () -> tensor<2xi64>
+  %0 = "dl.expand"(%x, %s) {shape = array<i64: -1, -1>} : (tensor<1x3xf32>, tensor<2xi64>) -> tensor<?x?xf32>
+  %1 = "dl.relu"(%0) : (tensor<?x?xf32>) -> tensor<?x?xf32>
+  %t = "dl.constant"() {value = dense<[-5, 3]> : tensor<2xi64>} : () -> tensor<2xi64>
+  %2 = "dl.reshape"(%y, %t) {shape = array<i64: -1, -1>} : (tensor<?x3xf32>, tensor<2xi64>) -> tensor<?x?xf32>
+  %3 = "dl.relu"(%2) : (tensor<?x?xf32>) -> tensor<?x?xf32>
+  %u = "dl.constant"() {value = dense<[5, 3]> : tensor<2xi64>} : () -> tensor<2xi64>
+  %4 = "dl.reshape"(%y, %u) {shape = array<i64: -1, -1>} : (tensor<?x3xf32>, tensor<2xi64>) -> tensor<4x3xf32>
+  return %1, %3, %4 : tensor<?x?xf32>, tensor<?x?xf32>, tensor<4x3xf32>
+}
+
+// CHECK-LABEL: func.func @more_than_memory(
+// CHECK: "dl.range"(%{{.*}}) : {{.*}} -> tensor<?xi64>
+// CHECK: "dl.one_hot"(%arg0, %arg1, %{{.*}}) : {{.*}} -> tensor<3x?xf32>
+func.func @more_than_memory(%x: tensor<3xi64>, %v: tensor<2xf32>) -> (tensor<?xi64>, tensor<3x?xf32>) {
+  %zero = "dl.constant"() {value = dense<0> : tensor<i64>} : () -> tensor<i64>
+  %one = "dl.constant"() {value = dense<1> : tensor<i64>} : () -> tensor<i64>
+  %most = "dl.constant"() {value = dense<4611686018427387904> : tensor<i64>} : () -> tensor<i64>
+  %0 = "dl.range"(%zero, %most, %one) : (tensor<i64>, tensor<i64>, tensor<i64>) -> tensor<?xi64>
+  %1 = "dl.neg"(%0) : (tensor<?xi64>) -> tensor<?xi64>
+  %2 = "dl.one_hot"(%x, %v, %most) : (tensor<3xi64>, tensor<2xf32>, tensor<i64>) -> tensor<3x?xf32>
+  return %1, %2 : tensor<?xi64>, tensor<3x?xf32>
+}
