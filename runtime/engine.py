@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..dtypes import NUMPY_DTYPES
-from ..errors import InvalidInputError, RuntimeLoadError
+from ..errors import RuntimeLoadError
 from ..memory_limit import memory_limit as find_limit
+from .arguments import check_num_threads
 from .callable_model import CallableModel
 from .library import RuntimeLibrary, load_library
 from .session import Session
@@ -161,8 +162,7 @@ def load(
     Raises `RuntimeLoadError` for a file that is no engine, damaged, not signed so or of another version, `TargetError` for one that
     this machine cannot run.
     """
-    if num_threads is not None and (not isinstance(num_threads, int) or num_threads < 1):
-        raise InvalidInputError(f"num_threads must be a positive integer or None, not {num_threads!r}")
+    check_num_threads(num_threads)
     limit, library = find_limit(memory_limit), load_library()
     options = _Options(ctypes.sizeof(_Options), num_threads or 0, limit or 0, weights and os.fsencode(_path(weights)), verify)
     found = ctypes.c_void_p()

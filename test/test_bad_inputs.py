@@ -165,6 +165,8 @@ def test_importer(kind: str, tmp_path: Path) -> None:
         dlc.compile(file)
 
 
+_HUGE = 10**5000
+"""Python does not write out a number of so many digits."""
 COMPILE: dict[str, tuple[Callable[[], object], type[dlc.DLCError], str]] = {
     "a type that is no model": (lambda: dlc.compile(3), dlc.InvalidInputError, "not int"),  # type: ignore[arg-type]
     "argument of a type that dl has not": (
@@ -201,6 +203,36 @@ COMPILE: dict[str, tuple[Callable[[], object], type[dlc.DLCError], str]] = {
     "donated inputs that are no list": (lambda: dlc.compile(_RELU, donate="x"), dlc.InvalidInputError, "donate takes a list"),
     "missing model file": (lambda: dlc.compile("no/such/file.onnx"), dlc.ParseError, "no such file"),
     "unknown target": (lambda: dlc.compile(_RELU, target="tpu"), dlc.TargetError, "unknown target 'tpu'.*cpu"),
+    "threads that are no number": (lambda: dlc.compile(_RELU, num_threads=True), dlc.InvalidInputError, "num_threads must .* True"),
+    "more threads than 32 bits count": (lambda: dlc.compile(_RELU, num_threads=1 << 31), dlc.InvalidInputError, "num_threads must"),
+    "threads of thousands of digits": (
+        lambda: dlc.compile(_RELU, num_threads=_HUGE),
+        dlc.InvalidInputError,
+        "num_threads must .* not a number of thousands of digits",
+    ),
+    "size of tiles that is no integer": (lambda: dlc.compile(_RELU, winograd=2.0), dlc.InvalidInputError, "winograd must .* 2.0"),  # type: ignore[arg-type]
+    "size of tiles that is a flag": (lambda: dlc.compile(_RELU, winograd=False), dlc.InvalidInputError, "winograd must .* False"),
+    "several sizes of tiles": (
+        lambda: dlc.compile(_RELU, winograd=np.array([2, 4])),  # type: ignore[arg-type]
+        dlc.InvalidInputError,
+        "winograd must be one of 0, 2, 4",
+    ),
+    "memory without an end": (lambda: dlc.compile(_RELU, memory_limit="9" * 400), dlc.InvalidInputError, "1 to 2.62"),
+    "memory of thousands of digits": (lambda: dlc.compile(_RELU, memory_limit=_HUGE), dlc.InvalidInputError, "1 to 2.62"),
+    "specializations of thousands of digits": (
+        lambda: dlc.compile(_RELU, max_specializations=_HUGE),
+        dlc.InvalidInputError,
+        "max_specializations is a number of thousands of digits; give a whole number",
+    ),
+    "calls of thousands of digits": (
+        lambda: dlc.compile(_RELU, specialize="9" * 5000),
+        dlc.InvalidInputError,
+        "give auto, off, or a number of calls",
+    ),
+    "seconds of thousands of digits": (lambda: dlc.compile(_RELU, timeout=_HUGE), dlc.InvalidInputError, "timeout is a number of"),
+    "flag that is a text": (lambda: dlc.compile(_RELU, cache="no"), dlc.InvalidInputError, "cache must be True or False, not 'no'"),  # type: ignore[arg-type]
+    "leniency that is a number": (lambda: dlc.compile(_RELU, lenient=3), dlc.InvalidInputError, "lenient must be True or False"),  # type: ignore[arg-type]
+    "progress that is no function": (lambda: dlc.compile(_RELU, progress=3), dlc.InvalidInputError, "progress is 3; give a func"),  # type: ignore[arg-type]
     "no threads": (lambda: dlc.compile(_RELU, num_threads=0), dlc.InvalidInputError, "num_threads must be"),
     "bad MLIR text": (lambda: dlc.compile("func.func @f( {\n}"), dlc.ParseError, "<text>:1:"),
     "module without a function": (lambda: dlc.compile("module {\n}"), dlc.PassError, "function"),
