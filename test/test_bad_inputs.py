@@ -293,6 +293,15 @@ DLC: dict[str, tuple[list[str], str]] = {
     "unknown command": (["frobnicate"], r"No such command 'frobnicate'"),
     "unknown level": (["compile", "m.onnx", "--emit=spirv"], r"'spirv' is not one of"),
     "missing model": (["run", "no-such-model.onnx"], r"no-such-model\.onnx: error: no such file"),
+    "size in other digits": (["run", "no-such-model.onnx", "--shape", "x=²x4"], r"expects NAME=1x3x224x224 but got 'x=²x4'"),
+    "size of thousands of digits": (["run", "no-such-model.onnx", "--shape", f"x={'9' * 5000}x4"], r"expects NAME=1x3x224x224"),
+    "dim in other digits": (["run", "no-such-model.onnx", "--dim", "N=²"], r"expects a size for 'N' but got '²'"),
+    "dim of thousands of digits": (["run", "no-such-model.onnx", "--dim", f"N={'9' * 5000}"], r"expects a size for 'N'"),
+    "range of thousands of digits": (["run", "no-such-model.onnx", "--sizes", f"N=1..{'9' * 5000}"], r"--sizes: error: expects"),
+    "step of 0": (["run", "no-such-model.onnx", "--sizes", "N=8..16:0"], r"--sizes: error: expects NAME=1\.\.64"),
+    "negative seed": (["run", "no-such-model.onnx", "--seed=-1"], r"--seed.*x>=0"),
+    "tolerance that is no number": (["run", "no-such-model.onnx", "--tolerance=nan"], r"--tolerance.*nan is no number"),
+    "seconds that are no number": (["bench", "no-such-model.onnx", "--seconds=nan"], r"--seconds.*nan is no number"),
     "bad shape": (["run", "no-such-model.onnx", "--shape", "oops"], r"expects NAME=1x3x224x224"),
 }
 
