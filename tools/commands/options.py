@@ -24,17 +24,21 @@ Command = TypeVar("Command", bound=Callable[..., object])
 
 CHECKS = ("onnxruntime", "reference")
 """Other implementations that results are compared with."""
-MODEL = click.argument("model", type=click.Path(path_type=Path))
+MODEL = click.argument("model", type=click.Path(path_type=Path), is_eager=True)
+"""Eager, so that outputs can be compared with it."""
 STDOUT = Path("-")
 """Stands for standard output where a file is asked for."""
 
 
 def check_output(path: Path, option: str = "-o") -> Path:
-    """Refuse a file that cannot be written before the work begins."""
+    """Refuse a file that cannot be written before the work begins, and the model that the command reads."""
     if path != STDOUT and path.is_dir():
         raise click.BadParameter(f"'{path}' is a folder; name a file", param_hint=option)
     if path != STDOUT and not path.parent.is_dir():
         raise click.BadParameter(f"there is no folder '{path.parent}'; make it first", param_hint=option)
+    model = click.get_current_context().params.get("model")
+    if isinstance(model, Path) and model.is_file() and path.is_file() and path.samefile(model):
+        raise click.BadParameter(f"'{path}' is the model, which would be overwritten; name another file", param_hint=option)
     return path
 
 
