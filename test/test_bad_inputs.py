@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import onnx
@@ -266,6 +267,24 @@ def model() -> dlc.CompiledModel:
         x, y = graph.input("x", ("n", 4)), graph.input("y", ("n", 4))
         graph.output("z", dl.add(x, y))
     return dlc.compile(graph.module)
+
+
+RANDOM: dict[str, tuple[dict[str, Any], type[dlc.DLCError], str]] = {
+    "signature that is a number": ({"specs": 3}, dlc.InvalidInputError, r"inputs of a model \(model.inputs\), not for 3"),
+    "negative seed": ({"seed": -1}, dlc.InvalidInputError, "seed .* from 0 on, not -1"),
+    "seed that is a text": ({"seed": "a"}, dlc.InvalidInputError, "seed .* from 0 on, not 'a'"),
+    "sizes in a list": ({"sizes": [1]}, dlc.InvalidInputError, r"sizes is \[1\]; give a dictionary"),
+    "negative size": ({"sizes": {"n": -1}}, dlc.InvalidInputError, "dim 'n' must be an integer from 0 on, not -1"),
+    "size that is no integer": ({"sizes": {"n": 2.5}}, dlc.InvalidInputError, "dim 'n' .* not 2.5"),
+    "more elements than addresses": ({"sizes": {"n": 1 << 62}}, dlc.OutOfMemoryError, "give smaller sizes"),
+}
+
+
+@pytest.mark.parametrize("kind", RANDOM)
+def test_random_inputs(kind: str, model: dlc.CompiledModel) -> None:
+    changed, error, pattern = RANDOM[kind]
+    with pytest.raises(error, match=pattern):
+        dlc.random_inputs(**{"specs": model.inputs, **changed})
 
 
 _GOOD = np.ones((2, 4), np.float32)
