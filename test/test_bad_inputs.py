@@ -7,7 +7,6 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import onnx
@@ -166,6 +165,7 @@ def test_importer(kind: str, tmp_path: Path) -> None:
         dlc.compile(file)
 
 
+_GOOD = np.ones((2, 4), np.float32)
 _HUGE = 10**5000
 """Python does not write out a number of so many digits."""
 COMPILE: dict[str, tuple[Callable[[], object], type[dlc.DLCError], str]] = {
@@ -269,25 +269,6 @@ def model() -> dlc.CompiledModel:
     return dlc.compile(graph.module)
 
 
-RANDOM: dict[str, tuple[dict[str, Any], type[dlc.DLCError], str]] = {
-    "signature that is a number": ({"specs": 3}, dlc.InvalidInputError, r"inputs of a model \(model.inputs\), not for 3"),
-    "negative seed": ({"seed": -1}, dlc.InvalidInputError, "seed .* from 0 on, not -1"),
-    "seed that is a text": ({"seed": "a"}, dlc.InvalidInputError, "seed .* from 0 on, not 'a'"),
-    "sizes in a list": ({"sizes": [1]}, dlc.InvalidInputError, r"sizes is \[1\]; give a dictionary"),
-    "negative size": ({"sizes": {"n": -1}}, dlc.InvalidInputError, "dim 'n' must be an integer from 0 on, not -1"),
-    "size that is no integer": ({"sizes": {"n": 2.5}}, dlc.InvalidInputError, "dim 'n' .* not 2.5"),
-    "more elements than addresses": ({"sizes": {"n": 1 << 62}}, dlc.OutOfMemoryError, "give smaller sizes"),
-}
-
-
-@pytest.mark.parametrize("kind", RANDOM)
-def test_random_inputs(kind: str, model: dlc.CompiledModel) -> None:
-    changed, error, pattern = RANDOM[kind]
-    with pytest.raises(error, match=pattern):
-        dlc.random_inputs(**{"specs": model.inputs, **changed})
-
-
-_GOOD = np.ones((2, 4), np.float32)
 CALLS: dict[str, tuple[tuple[object, ...], str]] = {
     "too few inputs": ((_GOOD,), "expected 2 inputs but got 1"),
     "too many inputs": ((_GOOD, _GOOD, _GOOD), "expected 2 inputs but got 3"),
