@@ -29,9 +29,9 @@ def with_accuracy(source: Source, winograd: int | None = None, precision: str | 
     `winograd` is the most results of a tile along one axis, 0 for none; `precision` the type that operands of products may be
     rounded to. `InvalidInputError` for another value, and for a model that is not at the dl level.
     """
-    if winograd is not None and winograd not in TILES:
+    if winograd is not None and (type(winograd) is not int or winograd not in TILES):
         raise InvalidInputError(f"winograd must be one of {', '.join(map(str, TILES))}, not {winograd!r}")
-    if precision is not None and precision not in PRECISIONS:
+    if precision is not None and (not isinstance(precision, str) or precision not in PRECISIONS):
         raise InvalidInputError(f"precision must be one of {', '.join(PRECISIONS)}, not {precision!r}")
     if winograd is None and precision is None:
         return source

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from dlc.errors import InvalidInputError
+from dlc.errors import InvalidInputError, quoted
 from dlc.option_values import DEFAULT_TARGET
+from dlc.runtime.arguments import check_num_threads
 from dlc.targets.code_options import CodeOptions
 from dlc.targets.machine import target_facts
 from dlc.targets.registry import find_target
@@ -49,7 +50,14 @@ class CompileOptions:
         find_target(self.target)
         if self.beside:
             target_facts(self.beside)
-        if self.num_threads is not None and (not isinstance(self.num_threads, int) or self.num_threads < 1):
-            raise InvalidInputError(f"num_threads must be a positive integer or None, not {self.num_threads!r}")
+        check_num_threads(self.num_threads)
         if type(self.opt_level) is not int or self.opt_level not in (0, 1, 2, 3):
-            raise InvalidInputError(f"opt_level must be 0, 1, 2 or 3, not {self.opt_level!r}")
+            raise InvalidInputError(f"opt_level must be 0, 1, 2 or 3, not {quoted(self.opt_level)}")
+        check_flags(cache=self.cache, measure=self.measure, profile=self.profile)
+
+
+def check_flags(**flags: object) -> None:
+    """Raise `InvalidInputError` for an option that is neither True nor False; "no" would count as True."""
+    for name, value in flags.items():
+        if not isinstance(value, bool):
+            raise InvalidInputError(f"{name} must be True or False, not {quoted(value)}")

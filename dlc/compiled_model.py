@@ -6,15 +6,15 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 import numpy as np
 
-from dlc.compile_options import CompileOptions, Stage
+from dlc.compile_options import CompileOptions, Stage, check_flags
 from dlc.compile_record import compile_record
 from dlc.diagnostics import did_you_mean
 from dlc.errors import InvalidInputError
+from dlc.given_values import check_names, check_table, path_to_write, writing
 from dlc.model_cache import ModelRecord
 from dlc.runtime.callable_model import CallableModel
 from dlc.runtime.session import Session
@@ -73,6 +73,7 @@ class CompiledModel(CallableModel):
 
         `InvalidInputError` names a key that the model does not have, or an array that does not fit.
         """
+        check_table("params", params)
         known = self._recipe.known
         unknown = next((key for key in params if key not in known), None)
         if unknown is not None:
@@ -118,12 +119,17 @@ class CompiledModel(CallableModel):
         from dlc.engines.saving import save_engine  # brings a reader of ELF, which others do without
         from dlc.engines.variants import build_variants, variant_of
 
+        file = path_to_write(path)
+        check_names("targets", targets)
+        check_names("keep", keep)
+        check_flags(separate_weights=separate_weights)
         if targets:
             variants = build_variants(self._source, self.options, targets, self._evaluate)
         else:
             variants = [variant_of(self._source, self.options, self._code, self._session.bound_params)]
         variants = with_records(variants, self._source, self.options, keep)
-        save_engine(variants, self._source, self.options, Path(path), separate_weights, sign_key)
+        with writing(file):
+            save_engine(variants, self._source, self.options, file, separate_weights, sign_key)
 
     def print_ir(self, stage: Stage = "dl", file: TextIO | None = None) -> str:
         """Print the model's IR at a level to `file` (standard output by default) and return the text.

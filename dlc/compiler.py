@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from dlc._mlir import ir
 from dlc.accuracy import Precision, with_accuracy
-from dlc.compile_options import CompileOptions, Stage
+from dlc.compile_options import CompileOptions, Stage, check_flags
 from dlc.compile_record import run_pipeline
 from dlc.compiled_model import CompiledModel
 from dlc.errors import InvalidInputError, UnsupportedError, ValuesNeededError
@@ -179,6 +179,7 @@ def compile(
     limit = find_limit(memory_limit)
     options = CompileOptions(target, num_threads, opt_level, cache, _table_of(schedule), measure, profile, limit)
     options.check()
+    check_flags(lenient=lenient, verify_schedules=verify_schedules)
     most = variant_limit(max_specializations)
     after = specialize_after(specialize if specialize is not None or schedule is None else "off")
     request = Request(

@@ -127,3 +127,11 @@ class TargetError(DLCError):
 
 class RuntimeLoadError(DLCError):
     """The native runtime library or a compiled object that is missing or cannot be loaded."""
+
+
+def quoted(value: object) -> str:
+    """A value that was given, as messages show it. Python does not write out numbers of thousands of digits."""
+    try:
+        return repr(value)
+    except ValueError:
+        return "a number of thousands of digits"

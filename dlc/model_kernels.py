@@ -15,7 +15,6 @@ import json
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from pathlib import Path
 from time import monotonic
 from typing import Any
 
@@ -24,6 +23,7 @@ from dlc.accuracy import Precision, with_accuracy
 from dlc.analysis.buffers import nested_ops
 from dlc.diagnostics import did_you_mean, names_of
 from dlc.errors import InvalidInputError, PassError, ScheduleError
+from dlc.given_values import path_to_write, writing
 from dlc.kernel_schedule import KernelSchedule
 from dlc.lowering.affine.ir.loops import NEST
 from dlc.lowering.affine.ir.op_names import name_ops
@@ -235,7 +235,9 @@ class Kernels(Mapping[str, Kernel]):
 
     def save(self, file: str | os.PathLike[str]) -> None:
         """Write the table as JSON, for `dlc.compile(..., schedule=file)` and `dlc compile --schedule`."""
-        Path(file).write_text(json.dumps(self.table().to_json(), indent=2) + "\n", encoding="utf-8")
+        path, text = path_to_write(file), json.dumps(self.table().to_json(), indent=2) + "\n"
+        with writing(path):
+            path.write_text(text, encoding="utf-8")
 
 
 def kernels(

@@ -13,3 +13,11 @@ TILES = (0, 2, 4)
 
 ENDLESS = 1 << 40
 """A range of sizes that ends here or beyond has no end: no tensor has so many rows."""
+
+_MOST_DIGITS = 18
+"""Of a number in a text: more do not fit 64 bits, and Python refuses to read thousands of them."""
+
+
+def whole_number(text: str) -> int | None:
+    """The number that a text of decimal digits is; None for any other text, and for one that 64 bits may not hold."""
+    return int(text) if text.isascii() and text.isdecimal() and len(text) <= _MOST_DIGITS else None

@@ -24,6 +24,7 @@ from dlc.dialects import make_context, reading
 from dlc.dtypes import NUMPY_DTYPES
 from dlc.errors import InvalidInputError, ParseError
 from dlc.file_kinds import is_engine
+from dlc.given_values import check_table, checked_path, path_to_write
 
 if TYPE_CHECKING:
     import onnx
@@ -94,8 +95,8 @@ def read_source(
     Raises the errors of `dlc.errors`.
     """
     for what, given in (("params", params), ("shapes", shapes), ("values", values)):
-        if given is not None and not isinstance(given, Mapping):
-            raise InvalidInputError(f"{what} is {given!r}; give a dictionary by name")
+        if given is not None:
+            check_table(what, given)
     path = _path_of(model)
     if path is not None and is_engine(path):
         from dlc.engines.kept_source import source_of_engine  # reads what engines keep
@@ -148,13 +149,16 @@ def _path_of(model: Model) -> Path | None:
     if is_text or not isinstance(model, (str, os.PathLike)):
         return None
     path = Path(model)
-    if path.is_dir():
-        raise ParseError(f"{path}: error: is a directory, not a model file")
     try:
+        if path.is_dir():
+            raise ParseError(f"{path}: error: is a directory, not a model file")
         refuse_endless(path)
+        is_there = path.exists()
     except OSError as error:
         raise ParseError(f"{path}: error: {error.strerror}") from None
-    if not path.exists():
+    except UnicodeEncodeError:
+        is_there = False
+    if not is_there:
         raise ParseError(f"{path}: error: no such file")
     return path
 
@@ -185,7 +189,7 @@ def _mlir_bytes(model: Any, path: Path | None) -> tuple[bytes, str]:
     if path is not None:
         return path.read_bytes(), str(path)
     if isinstance(model, str):
-        return model.encode(), "<text>"
+        return _encoded(model), "<text>"
     if isinstance(model, ir.Module):
         buffer = io.BytesIO()
         model.operation.write_bytecode(buffer)
@@ -194,13 +198,21 @@ def _mlir_bytes(model: Any, path: Path | None) -> tuple[bytes, str]:
     raise InvalidInputError(f"a model is a path, an onnx.ModelProto, MLIR text or an MLIR module, not {kind}")
 
 
+def _encoded(text: str) -> bytes:
+    try:
+        return text.encode()
+    except UnicodeEncodeError as error:
+        raise ParseError(f"<text>: error: character {error.start} is half of a pair of UTF-16; give Unicode text") from None
+
+
 def parse_module(data: bytes, name: str) -> ir.Module:
     """Parse MLIR text or bytecode in a new context with the dl dialect; `ParseError` or `VerifyError` with places in `name`."""
     return reading.parse_module(data, name, make_context())
 
 
-def load_params(path: Path) -> ParamTable:
+def load_params(path: str | os.PathLike[str]) -> ParamTable:
     """The weights in a `.safetensors` file, or those that importing an `.onnx` file gives."""
+    path = checked_path(path)
     if not path.exists():
         remedy = "put the file back or give `params`"
         raise ParseError(f"{path}: error: the module's weights ({PARAMS_ATTRIBUTE}) are not there; {remedy}")
@@ -234,8 +246,10 @@ def _map_params(path: Path, keys: Sequence[str]) -> ParamTable:
     return found
 
 
-def save_params(path: Path, params: ParamTable) -> None:
+def save_params(path: str | os.PathLike[str], params: ParamTable) -> None:
     """Write weights as a `.safetensors` file; `InvalidInputError` where they cannot be written."""
+    path = path_to_write(path)
+    check_table("params", params)
     try:
         save_file({key: np.asarray(array, order="C") for key, array in params.items()}, path)
     except SafetensorError as error:

@@ -17,8 +17,9 @@ import numpy as np
 from dlc.compile_options import Stage
 from dlc.compiled_model import CompiledModel
 from dlc.errors import CancelledError, InvalidInputError, ParseError, PassError, UnsupportedError, ValuesNeededError, VerifyError
+from dlc.given_values import check_table
 from dlc.lowering.deadline import Progress
-from dlc.runtime.arguments import bind_in_order, in_order
+from dlc.runtime.arguments import bind_in_order, in_order, listed
 from dlc.runtime.callable_model import Runner
 from dlc.runtime.results import outputs_in_order
 from dlc.runtime.signature import TensorSpec
@@ -169,7 +170,7 @@ class SpecializingModel(CompiledModel):
 
     def run_many(self, requests: Iterable[Any]) -> list[list[np.ndarray]]:
         """The results for each of `requests`; neighbours with equal values run several at a time."""
-        resolved = [self._numbered(number, request) for number, request in enumerate(requests)]
+        resolved = [self._numbered(number, request) for number, request in enumerate(listed(requests))]
         results: list[list[np.ndarray]] = []
         while len(results) < len(resolved):
             begin = len(results)
@@ -191,6 +192,7 @@ class SpecializingModel(CompiledModel):
 
     def with_params(self, params: ParamTable) -> CompiledModel:
         """The same code with other weights, now and in variants to come, see `CompiledModel.with_params`."""
+        check_table("params", params)
         changed = copy.copy(self)
         changed._params = {**self._params, **params}
         changed._variants = self._variants.mapped(lambda variant: variant.with_params(params))

@@ -10,8 +10,9 @@ from collections.abc import Callable, Hashable
 from concurrent.futures import Future
 from typing import TYPE_CHECKING
 
-from dlc.errors import CancelledError, InvalidInputError
+from dlc.errors import CancelledError, InvalidInputError, quoted
 from dlc.lowering.deadline import Progress
+from dlc.option_values import whole_number
 from dlc.targets.build_report import VariantCounters
 
 if TYPE_CHECKING:
@@ -27,12 +28,12 @@ Build = Callable[[Progress], "CompiledModel"]
 
 def variant_limit(given: int | None) -> int:
     """The number of variants that a model keeps: `given`, else that of `DLC_MAX_SPECIALIZATIONS`, else `MOST_VARIANTS`."""
-    subject, value = ("max_specializations", str(given)) if given is not None else (VARIABLE, os.environ.get(VARIABLE, ""))
+    subject, value = ("max_specializations", quoted(given)) if given is not None else (VARIABLE, os.environ.get(VARIABLE, ""))
     if given is None and not value:
         return MOST_VARIANTS
-    if not value.isdecimal() or int(value) < 1:
+    if not (limit := whole_number(value)):
         raise InvalidInputError(f"{subject} is {value}; give a whole number from 1 on")
-    return int(value)
+    return limit
 
 
 class _Pending:

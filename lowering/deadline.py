@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from time import monotonic
 
-from dlc.errors import CompileTimeoutError, InvalidInputError
+from dlc.errors import CompileTimeoutError, InvalidInputError, quoted
 from dlc.lowering.pipeline_run import Instrument, Step
 
 Progress = Callable[[str], None]
@@ -24,7 +24,7 @@ class Deadline:
 
     def __init__(self, seconds: float, subject: str, progress: Progress | None = None, begin: float | None = None) -> None:
         if isinstance(seconds, bool) or not isinstance(seconds, (int, float)) or not 0 < seconds <= _MOST_SECONDS:
-            raise InvalidInputError(f"timeout is {seconds!r}; give seconds, more than 0, or None")
+            raise InvalidInputError(f"timeout is {quoted(seconds)}; give seconds, more than 0, or None")
         self._seconds, self._subject, self._progress = seconds, subject, progress
         self._end = (monotonic() if begin is None else begin) + seconds
         self._steps: list[str] = []
@@ -54,6 +54,8 @@ class Deadline:
 
 def timed(timeout: float | None, subject: str, progress: Progress | None, begin: float | None = None) -> Progress | None:
     """`progress`, or a `Deadline` around it where there is a `timeout` in seconds."""
+    if progress is not None and not callable(progress):
+        raise InvalidInputError(f"progress is {quoted(progress)}; give a function that takes the name of each step, or None")
     return progress if timeout is None else Deadline(timeout, subject, progress, begin)
 
 

@@ -2,14 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from ..dtypes import show_dtype
-from ..errors import InvalidInputError
+from ..errors import InvalidInputError, quoted
 from .signature import TensorSpec, show_type
+
+_MOST_THREADS = (1 << 31) - 1
+"""The runtime counts threads in 32 bits."""
+
+
+def check_num_threads(count: int | None) -> None:
+    """Raise `InvalidInputError` unless `count` threads can be asked for; None stands for all processors."""
+    if count is None or (type(count) is int and 0 < count <= _MOST_THREADS):
+        return
+    raise InvalidInputError(f"num_threads must be a positive integer of 31 bits or None, not {quoted(count)}")
+
+
+def listed(requests: Iterable[Any]) -> list[Any]:
+    """The requests of `run_many` as a list; `InvalidInputError` for what is none."""
+    if not isinstance(requests, Iterable):
+        raise InvalidInputError(f"run_many takes a list of requests, not {type(requests).__name__}")
+    return list(requests)
 
 
 def bind_arguments(specs: Sequence[TensorSpec], arguments: Sequence[Any]) -> list[np.ndarray]:

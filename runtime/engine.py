@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..dtypes import NUMPY_DTYPES
-from ..errors import InvalidInputError, RuntimeLoadError
+from ..errors import InvalidInputError, RuntimeLoadError, quoted
 from ..memory_limit import memory_limit as find_limit
+from .arguments import check_num_threads
 from .callable_model import CallableModel
 from .library import RuntimeLibrary, load_library
 from .session import Session
@@ -161,13 +162,16 @@ def load(
     Raises `RuntimeLoadError` for a file that is no engine, damaged, not signed so or of another version, `TargetError` for one that
     this machine cannot run.
     """
-    if num_threads is not None and (not isinstance(num_threads, int) or num_threads < 1):
-        raise InvalidInputError(f"num_threads must be a positive integer or None, not {num_threads!r}")
+    check_num_threads(num_threads)
+    if not isinstance(verify, bool):
+        raise InvalidInputError(f"verify must be True or False, not {quoted(verify)}")
     limit, library = find_limit(memory_limit), load_library()
-    options = _Options(ctypes.sizeof(_Options), num_threads or 0, limit or 0, weights and os.fsencode(_path(weights)), verify)
+    options = _Options(
+        ctypes.sizeof(_Options), num_threads or 0, limit or 0, None if weights is None else os.fsencode(_path(weights)), verify
+    )
     found = ctypes.c_void_p()
     if isinstance(source, (bytes, bytearray, memoryview)):
-        content = np.frombuffer(source, np.uint8)
+        content = _bytes_of(source)
         name, keepalive = "in memory", content
         arguments: list[Any] = [content.ctypes.data, content.nbytes]
         function = library.function("dlc_engine_load_memory", [_POINTER, ctypes.c_size_t, _POINTER, _POINTER], ctypes.c_int32)
@@ -247,11 +251,28 @@ def _check_signature(library: RuntimeLibrary, handle: _Handle, name: str, key: s
     check_signature(f"'{name}'", file, text, parts(), key)
 
 
+def _bytes_of(source: bytes | bytearray | memoryview) -> np.ndarray:
+    try:
+        return np.frombuffer(source, np.uint8)
+    except BufferError:
+        raise InvalidInputError("the bytes of an engine do not lie one behind the other; give bytes(source)") from None
+
+
 def _path(given: str | os.PathLike[str]) -> str:
+    if not isinstance(given, (str, bytes, os.PathLike)):
+        raise InvalidInputError(f"an engine, its weights and its key are files, or bytes of an engine, not {type(given).__name__}")
     path = os.fsdecode(given)
-    if "\0" in path:
+    if "\0" in path or not _is_encodable(path):
         raise RuntimeLoadError(f"{path!r} is no path of a file")
     return path
+
+
+def _is_encodable(path: str) -> bool:
+    try:
+        os.fsencode(path)
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _spec(engine: str, entry: Mapping[str, Any]) -> TensorSpec:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import InvalidInputError, RuntimeLoadError
+from ..errors import InvalidInputError, RuntimeLoadError, quoted
 
 _PLACE = struct.Struct("<IQ")
 _PLACE_AT = 44
@@ -27,6 +27,8 @@ def read_key(file: str | os.PathLike[str], is_private: bool) -> Any:
         from cryptography.hazmat.primitives.serialization import load_pem_private_key, load_pem_public_key
     except ImportError:
         raise InvalidInputError(f"keys need a package that is missing; {_REMEDY}") from None
+    if not isinstance(file, (str, os.PathLike)):
+        raise InvalidInputError(f"a key is named by its file, not {quoted(file)}")
     kind = "private" if is_private else "public"
     try:
         content = Path(file).read_bytes()

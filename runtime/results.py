@@ -69,8 +69,11 @@ def block_type(library: RuntimeLibrary, size: int) -> Any:
 
 def outputs_in_order(specs: Sequence[TensorSpec], outputs: Sequence[Any] | Mapping[str, Any]) -> Sequence[Any]:
     """Arrays for results in the order of `specs`: those of a sequence, or by name, None where there is none."""
-    if not isinstance(outputs, Mapping):
+    if isinstance(outputs, Sequence):
         return outputs
+    if not isinstance(outputs, Mapping):
+        kind = type(outputs).__name__
+        raise InvalidInputError(f"outputs are a list of arrays, or a dictionary of them by name, not {kind}")
     known = [spec.name for spec in specs]
     unknown = [str(name) for name in outputs if name not in known]
     if unknown:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import InvalidInputError
-from .arguments import bind_arguments, bind_in_order, check_count, in_order
+from .arguments import bind_arguments, bind_in_order, check_count, in_order, listed
 from .descriptors import describe
 from .frame import WORD, CallFrame
 from .library import load_library
@@ -214,7 +214,7 @@ class Session:
         Each has a thread of the pool for itself; fewer requests than threads run one after the other on all. `InvalidInputError`
         names the first request that is wrong, counted from `first`.
         """
-        waiting = list(requests)
+        waiting = listed(requests)
         if self._is_donating:
             # One after the other, since they may write to the same memory.
             return [self._run_numbered(number, request) for number, request in enumerate(waiting, first)]

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import importlib.util
-import math
-from typing import Any
 
 import click
 
 from ..errors import RuntimeLoadError
+from .number_range import NumberRange
 from .options import BatchOptions, ServeOptions
 
 _NEEDED = ("aiohttp", "grpc", "google.protobuf", "prometheus_client")
@@ -21,16 +20,6 @@ _MOST_THREADS, _MOST_WAITING = 4096, 1 << 20
 _PORT = click.IntRange(0, 65535)
 
 
-class _Number(click.FloatRange):
-    """No NaN, which no range refuses."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        found = super().convert(value, param, ctx)
-        if math.isnan(found):
-            self.fail(f"{value} is no number.", param, ctx)
-        return found
-
-
 @click.command("serve")
 @click.argument("models", nargs=-1, required=True, metavar="[NAME=]ENGINE|FOLDER...")
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on; 0.0.0.0 for all.")
@@ -40,7 +29,7 @@ class _Number(click.FloatRange):
     "--max-batch", type=click.IntRange(1, _MOST_WAITING), default=1, show_default=True, help="Most rows that run as one call."
 )
 @click.option(
-    "--max-delay", type=_Number(0, _LONGEST), default=0, show_default=True, help="Milliseconds that a request waits for others."
+    "--max-delay", type=NumberRange(0, _LONGEST), default=0, show_default=True, help="Milliseconds that a request waits for others."
 )
 @click.option(
     "--max-queue",
@@ -51,11 +40,17 @@ class _Number(click.FloatRange):
 )
 @click.option("--max-request", type=click.IntRange(1, _MOST_MIB), default=64, show_default=True, help="Most MiB of a request.")
 @click.option(
-    "--timeout", type=_Number(0, _LONGEST, min_open=True), default=60, show_default=True, help="Seconds that a request may take."
+    "--timeout",
+    type=NumberRange(0, _LONGEST, min_open=True),
+    default=60,
+    show_default=True,
+    help="Seconds that a request may take.",
 )
-@click.option("--grace", type=_Number(0, _LONGEST), default=30, show_default=True, help="Seconds to answer the last requests in.")
 @click.option(
-    "--poll", type=_Number(0, _LONGEST), default=1, show_default=True, help="Seconds between looks for changed files; 0: none."
+    "--grace", type=NumberRange(0, _LONGEST), default=30, show_default=True, help="Seconds to answer the last requests in."
+)
+@click.option(
+    "--poll", type=NumberRange(0, _LONGEST), default=1, show_default=True, help="Seconds between looks for changed files; 0: none."
 )
 @click.option("--num-threads", type=click.IntRange(1, _MOST_THREADS), help="Threads of a call; all processors by default.")
 @click.option("--verify-key", metavar="FILE", help="Public key (Ed25519, PEM) by which all engines must be signed.")

@@ -165,6 +165,9 @@ def test_importer(kind: str, tmp_path: Path) -> None:
         dlc.compile(file)
 
 
+_GOOD = np.ones((2, 4), np.float32)
+_HUGE = 10**5000
+"""Python does not write out a number of so many digits."""
 COMPILE: dict[str, tuple[Callable[[], object], type[dlc.DLCError], str]] = {
     "a type that is no model": (lambda: dlc.compile(3), dlc.InvalidInputError, "not int"),  # type: ignore[arg-type]
     "argument of a type that dl has not": (
@@ -201,6 +204,36 @@ COMPILE: dict[str, tuple[Callable[[], object], type[dlc.DLCError], str]] = {
     "donated inputs that are no list": (lambda: dlc.compile(_RELU, donate="x"), dlc.InvalidInputError, "donate takes a list"),
     "missing model file": (lambda: dlc.compile("no/such/file.onnx"), dlc.ParseError, "no such file"),
     "unknown target": (lambda: dlc.compile(_RELU, target="tpu"), dlc.TargetError, "unknown target 'tpu'.*cpu"),
+    "threads that are no number": (lambda: dlc.compile(_RELU, num_threads=True), dlc.InvalidInputError, "num_threads must .* True"),
+    "more threads than 32 bits count": (lambda: dlc.compile(_RELU, num_threads=1 << 31), dlc.InvalidInputError, "num_threads must"),
+    "threads of thousands of digits": (
+        lambda: dlc.compile(_RELU, num_threads=_HUGE),
+        dlc.InvalidInputError,
+        "num_threads must .* not a number of thousands of digits",
+    ),
+    "size of tiles that is no integer": (lambda: dlc.compile(_RELU, winograd=2.0), dlc.InvalidInputError, "winograd must .* 2.0"),  # type: ignore[arg-type]
+    "size of tiles that is a flag": (lambda: dlc.compile(_RELU, winograd=False), dlc.InvalidInputError, "winograd must .* False"),
+    "several sizes of tiles": (
+        lambda: dlc.compile(_RELU, winograd=np.array([2, 4])),  # type: ignore[arg-type]
+        dlc.InvalidInputError,
+        "winograd must be one of 0, 2, 4",
+    ),
+    "memory without an end": (lambda: dlc.compile(_RELU, memory_limit="9" * 400), dlc.InvalidInputError, "1 to 2.62"),
+    "memory of thousands of digits": (lambda: dlc.compile(_RELU, memory_limit=_HUGE), dlc.InvalidInputError, "1 to 2.62"),
+    "specializations of thousands of digits": (
+        lambda: dlc.compile(_RELU, max_specializations=_HUGE),
+        dlc.InvalidInputError,
+        "max_specializations is a number of thousands of digits; give a whole number",
+    ),
+    "calls of thousands of digits": (
+        lambda: dlc.compile(_RELU, specialize="9" * 5000),
+        dlc.InvalidInputError,
+        "give auto, off, or a number of calls",
+    ),
+    "seconds of thousands of digits": (lambda: dlc.compile(_RELU, timeout=_HUGE), dlc.InvalidInputError, "timeout is a number of"),
+    "flag that is a text": (lambda: dlc.compile(_RELU, cache="no"), dlc.InvalidInputError, "cache must be True or False, not 'no'"),  # type: ignore[arg-type]
+    "leniency that is a number": (lambda: dlc.compile(_RELU, lenient=3), dlc.InvalidInputError, "lenient must be True or False"),  # type: ignore[arg-type]
+    "progress that is no function": (lambda: dlc.compile(_RELU, progress=3), dlc.InvalidInputError, "progress is 3; give a func"),  # type: ignore[arg-type]
     "no threads": (lambda: dlc.compile(_RELU, num_threads=0), dlc.InvalidInputError, "num_threads must be"),
     "bad MLIR text": (lambda: dlc.compile("func.func @f( {\n}"), dlc.ParseError, "<text>:1:"),
     "module without a function": (lambda: dlc.compile("module {\n}"), dlc.PassError, "function"),
@@ -236,7 +269,6 @@ def model() -> dlc.CompiledModel:
     return dlc.compile(graph.module)
 
 
-_GOOD = np.ones((2, 4), np.float32)
 CALLS: dict[str, tuple[tuple[object, ...], str]] = {
     "too few inputs": ((_GOOD,), "expected 2 inputs but got 1"),
     "too many inputs": ((_GOOD, _GOOD, _GOOD), "expected 2 inputs but got 3"),
@@ -261,6 +293,15 @@ DLC: dict[str, tuple[list[str], str]] = {
     "unknown command": (["frobnicate"], r"No such command 'frobnicate'"),
     "unknown level": (["compile", "m.onnx", "--emit=spirv"], r"'spirv' is not one of"),
     "missing model": (["run", "no-such-model.onnx"], r"no-such-model\.onnx: error: no such file"),
+    "size in other digits": (["run", "no-such-model.onnx", "--shape", "x=²x4"], r"expects NAME=1x3x224x224 but got 'x=²x4'"),
+    "size of thousands of digits": (["run", "no-such-model.onnx", "--shape", f"x={'9' * 5000}x4"], r"expects NAME=1x3x224x224"),
+    "dim in other digits": (["run", "no-such-model.onnx", "--dim", "N=²"], r"expects a size for 'N' but got '²'"),
+    "dim of thousands of digits": (["run", "no-such-model.onnx", "--dim", f"N={'9' * 5000}"], r"expects a size for 'N'"),
+    "range of thousands of digits": (["run", "no-such-model.onnx", "--sizes", f"N=1..{'9' * 5000}"], r"--sizes: error: expects"),
+    "step of 0": (["run", "no-such-model.onnx", "--sizes", "N=8..16:0"], r"--sizes: error: expects NAME=1\.\.64"),
+    "negative seed": (["run", "no-such-model.onnx", "--seed=-1"], r"--seed.*x>=0"),
+    "tolerance that is no number": (["run", "no-such-model.onnx", "--tolerance=nan"], r"--tolerance.*nan is no number"),
+    "seconds that are no number": (["bench", "no-such-model.onnx", "--seconds=nan"], r"--seconds.*nan is no number"),
     "bad shape": (["run", "no-such-model.onnx", "--shape", "oops"], r"expects NAME=1x3x224x224"),
 }
 

@@ -20,6 +20,7 @@ LEAVES = {
     "dlc.diagnostics",
     "dlc.dtypes",
     "dlc.file_kinds",
+    "dlc.given_values",
     "dlc.memory_limit",
     "dlc.op_modules",
     "dlc.option_values",

@@ -13,12 +13,13 @@ from dlc.compile_options import Stage
 from dlc.compiled_model import CompiledModel
 from dlc.diagnostics import did_you_mean
 from dlc.errors import CancelledError, InvalidInputError
+from dlc.given_values import check_table
 from dlc.hosting.graph import HostGraph, Segment
 from dlc.hosting.program import HostProgram
 from dlc.hosting.segments import CompiledSegment, CompileModel
 from dlc.hosting.types import ValueSpec, checked_value, spec_of, takes_list
 from dlc.lowering.deadline import Progress
-from dlc.runtime.arguments import in_order
+from dlc.runtime.arguments import in_order, listed
 from dlc.runtime.callable_model import Runner
 from dlc.runtime.results import outputs_in_order, unfit_output
 from dlc.runtime.signature import TensorSpec, show_type
@@ -133,7 +134,7 @@ class HostedModel(CompiledModel):
 
     def run_many(self, requests: Iterable[Any]) -> list[list[Any]]:
         """The results for each of `requests`, one after the other."""
-        return [self._numbered(number, request) for number, request in enumerate(requests)]
+        return [self._numbered(number, request) for number, request in enumerate(listed(requests))]
 
     def _numbered(self, number: int, request: Any) -> list[Any]:
         try:
@@ -149,6 +150,7 @@ class HostedModel(CompiledModel):
 
     def with_params(self, params: ParamTable) -> CompiledModel:
         """The same code with other weights, see `CompiledModel.with_params`."""
+        check_table("params", params)
         known = {name for compiled in self._compiled.values() for name in compiled.weights()}
         unknown = next((key for key in params if key not in known), None)
         if unknown is not None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 
-from dlc.errors import InvalidInputError
+from dlc.errors import InvalidInputError, quoted
+from dlc.option_values import whole_number
 
 VARIABLE = "DLC_SPECIALIZE"
 CALLS = 100
@@ -16,7 +17,7 @@ def specialize_after(given: str | int | None) -> int | None:
     subject, value = ("specialize", given) if given is not None else (VARIABLE, os.environ.get(VARIABLE, "off") or "off")
     if value in ("off", "auto"):
         return CALLS if value == "auto" else None
-    text = str(value)
-    if isinstance(value, bool) or not text.isdecimal() or int(text) < 1:
-        raise InvalidInputError(f"{subject} is {value!r}; give auto, off, or a number of calls from 1 on")
-    return int(text)
+    calls = whole_number(value if isinstance(value, str) else quoted(value))
+    if not calls:
+        raise InvalidInputError(f"{subject} is {quoted(value)}; give auto, off, or a number of calls from 1 on")
+    return calls

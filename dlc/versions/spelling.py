@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from dlc.errors import InvalidInputError
-from dlc.option_values import ENDLESS
+from dlc.option_values import ENDLESS, whole_number
 
 FORM = "NAME=1..64, NAME=32|64|128, NAME=8..512:8 or NAME=4"
 _RANGE = re.compile(r"(\d+)\.\.(\d*)(?::(\d+))?")
@@ -34,9 +34,11 @@ def read_spelled_sizes(texts: Sequence[str]) -> dict[str, Sizes]:
 
 def _part(text: str) -> int | range | None:
     """A size, or a range to its last size; None for what is neither."""
-    if text.isdecimal():
-        return int(text)
+    if (size := whole_number(text)) is not None:
+        return size
     match = _RANGE.fullmatch(text)
-    if match is None or match[3] == "0":
+    if match is None:
         return None
-    return range(int(match[1]), int(match[2]) + 1 if match[2] else ENDLESS, int(match[3] or 1))
+    start, step = whole_number(match[1]), whole_number(match[3] or "1")
+    end = whole_number(match[2]) if match[2] else ENDLESS - 1
+    return range(start, end + 1, step) if start is not None and end is not None and step else None

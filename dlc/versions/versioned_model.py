@@ -12,6 +12,7 @@ import numpy as np
 
 from dlc.compiled_model import CompiledModel
 from dlc.errors import InvalidInputError
+from dlc.runtime.arguments import listed
 from dlc.runtime.callable_model import Runner
 from dlc.runtime.session import Session
 from dlc.sources import ParamTable
@@ -154,7 +155,7 @@ class VersionedModel(CompiledModel):
 
     def _run_numbered(self, requests: Iterable[Any], first: int) -> list[list[np.ndarray]]:
         results: list[list[np.ndarray]] = []
-        pairs = [(self._chosen((request,)), request) for request in requests]
+        pairs = [(self._chosen((request,)), request) for request in listed(requests)]
         for version, group in itertools.groupby(pairs, key=lambda pair: pair[0]):
             given = [request for _, request in group]
             results += version._run_numbered(given, first + len(results))

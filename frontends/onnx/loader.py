@@ -25,6 +25,7 @@ from dlc.frontends.onnx.gradient import expand_gradients
 from dlc.frontends.onnx.sequences import replace_sequences
 from dlc.frontends.onnx.validation.model import validate
 from dlc.frontends.onnx.values import InputValues, bind_values
+from dlc.given_values import checked_path
 
 OLDEST_NATIVE_OPSET = 7
 TARGET_OPSET = 21
@@ -51,7 +52,7 @@ def load_model(source: str | os.PathLike[str] | onnx.ModelProto) -> tuple[onnx.M
     """The model and its name for messages; `ParseError` when a file is missing, no ONNX model, or lacks its external data."""
     if isinstance(source, onnx.ModelProto):
         return source, source.graph.name or "model"
-    path = Path(source)
+    path = checked_path(source)
     try:
         refuse_endless(path)
         model = onnx.load(path)

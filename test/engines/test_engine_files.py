@@ -254,7 +254,7 @@ def test_weights_that_code_computes_are_in_the_engine(tmp_path: Path) -> None:
 def test_limits(model: dlc.CompiledModel, engine_file: Path) -> None:
     with pytest.raises(dlc.OutOfMemoryError, match="raise memory_limit"):
         dlc.load(engine_file, memory_limit="1K")(small_input(1000))
-    for wrong in (0, -1, 1.5):
+    for wrong in (0, -1, 1.5, True, 1 << 31):
         with pytest.raises(dlc.InvalidInputError, match="num_threads must be"):
             dlc.load(engine_file, wrong)  # type: ignore[arg-type]
     with pytest.raises(dlc.InvalidInputError, match="memory_limit is"):

@@ -17,6 +17,7 @@ from dlc.measuring.contenders import Effort
 from dlc.measuring.engines import Arrays, LoadOptions, find_engines
 from dlc.measuring.inputs import input_specs
 from dlc.measuring.profiles import PROFILE_SLOT, Profile, profile_of
+from dlc.serving.number_range import NumberRange
 from dlc.sources import read_source
 from dlc.targets.registry import find_target
 from dlc.tools.commands.options import (
@@ -54,7 +55,7 @@ from dlc.versions.spelling import read_spelled_sizes
 @click.option("--threads", type=click.IntRange(1), default=1, show_default=True, help="Threads of a call, in all engines.")
 @click.option("--profile", is_flag=True, help="Show where the time goes: a row for each kernel.")
 @click.option("--rounds", type=click.IntRange(1), default=20, show_default=True, help="Turns of each engine.")
-@click.option("--seconds", type=click.FloatRange(0.0), default=20.0, show_default=True, help="Time for the turns; three at least.")
+@click.option("--seconds", type=NumberRange(0.0), default=20.0, show_default=True, help="Time for the turns; three at least.")
 @click.option("--json", "as_json", is_flag=True, help="Write JSON (documented in docs/benchmarks.md) instead of tables.")
 @lenient_option
 @precision_option

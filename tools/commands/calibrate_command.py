@@ -9,6 +9,7 @@ import click
 from rich.table import Table
 
 from dlc.errors import TargetError
+from dlc.serving.number_range import NumberRange
 from dlc.targets.cpu.calibration.origins import OriginOfFigure, figures_of_host
 from dlc.targets.cpu.calibration.row import NO_PLACE, CalibratedRow, remove_row, row_file, save_row
 from dlc.tools.commands.options import STDOUT, check_output
@@ -26,9 +27,7 @@ from dlc.tools.commands.terminal import output_console, steps
     callback=lambda ctx, option, value: value and check_output(value, "--json"),
     help="Write the measured row to FILE (- for standard output) and do not keep it.",
 )
-@click.option(
-    "--seconds", type=click.FloatRange(0.001, 10.0), default=None, help="Seconds of each of about 40 figures. [default: 0.16]"
-)
+@click.option("--seconds", type=NumberRange(0.001, 10.0), default=None, help="Seconds of each of about 40 figures. [default: 0.16]")
 def command(show: bool, reset: bool, file: Path | None, seconds: float | None) -> None:
     """Measure this machine: what instructions, caches, memory and threads take.
 

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 import numpy as np
 
+from dlc.devices import refuse_endless
 from dlc.errors import InvalidInputError
 from dlc.memory_limit import VARIABLE
 from dlc.native.forms import C_RUNTIME
-from dlc.option_values import DEFAULT_TARGET, PRECISIONS, TILES
+from dlc.option_values import DEFAULT_TARGET, PRECISIONS, TILES, whole_number
 from dlc.runtime.signature import TensorSpec
 from dlc.versions.spelling import read_spelled_sizes
 
@@ -23,17 +24,21 @@ Command = TypeVar("Command", bound=Callable[..., object])
 
 CHECKS = ("onnxruntime", "reference")
 """Other implementations that results are compared with."""
-MODEL = click.argument("model", type=click.Path(path_type=Path))
+MODEL = click.argument("model", type=click.Path(path_type=Path), is_eager=True)
+"""Eager, so that outputs can be compared with it."""
 STDOUT = Path("-")
 """Stands for standard output where a file is asked for."""
 
 
 def check_output(path: Path, option: str = "-o") -> Path:
-    """Refuse a file that cannot be written before the work begins."""
+    """Refuse a file that cannot be written before the work begins, and the model that the command reads."""
     if path != STDOUT and path.is_dir():
         raise click.BadParameter(f"'{path}' is a folder; name a file", param_hint=option)
     if path != STDOUT and not path.parent.is_dir():
         raise click.BadParameter(f"there is no folder '{path.parent}'; make it first", param_hint=option)
+    model = click.get_current_context().params.get("model")
+    if isinstance(model, Path) and model.is_file() and path.is_file() and path.samefile(model):
+        raise click.BadParameter(f"'{path}' is the model, which would be overwritten; name another file", param_hint=option)
     return path
 
 
@@ -184,9 +189,10 @@ def parse_shapes(given: Sequence[str]) -> dict[str, list[int | str]] | None:
     for text in given:
         name, dims = split_pair(text, "--shape", "NAME=1x3x224x224")
         parts = dims.split("," if "," in dims else "x") if dims else []
-        if not all(part.isdigit() or part.isidentifier() for part in parts):
+        sizes = [whole_number(part) for part in parts]
+        if not all(size is not None or part.isidentifier() for size, part in zip(sizes, parts, strict=True)):
             raise click.BadParameter(f"expects NAME=1x3x224x224 but got '{text}'", param_hint="--shape")
-        shapes[name] = [int(part) if part.isdigit() else part for part in parts]
+        shapes[name] = [part if size is None else size for size, part in zip(sizes, parts, strict=True)]
     return shapes
 
 
@@ -237,18 +243,24 @@ def _parse_number(text: str) -> int | float | bool:
 def load_array(path: Path) -> np.ndarray:
     """The array in a `.npy` file; `InvalidInputError` where there is none."""
     try:
-        return np.asarray(np.load(path, allow_pickle=False))
+        refuse_endless(path)
+        found = np.load(path, allow_pickle=False)
     except (ValueError, EOFError) as error:
         raise InvalidInputError(f"{path}: error: not a NumPy .npy file: {error}") from None
+    if not isinstance(found, np.ndarray):
+        raise InvalidInputError(f"{path}: error: not a NumPy .npy file, but an archive of several arrays; save one by numpy.save")
+    return found
 
 
 def parse_sizes(given: Sequence[str]) -> dict[str, int]:
     """`["N=3"]` as `{"N": 3}`."""
-    pairs = dict(split_pair(text, "--dim", "NAME=N") for text in given)
-    for name, size in pairs.items():
-        if not size.isdigit():
-            raise click.BadParameter(f"expects a size for '{name}' but got '{size}'", param_hint="--dim")
-    return {name: int(size) for name, size in pairs.items()}
+    found: dict[str, int] = {}
+    for name, text in (split_pair(text, "--dim", "NAME=N") for text in given):
+        size = whole_number(text)
+        if size is None:
+            raise click.BadParameter(f"expects a size for '{name}' but got '{text}'", param_hint="--dim")
+        found[name] = size
+    return found
 
 
 def require_dims(sizes: Mapping[str, int], specs: Sequence[TensorSpec]) -> None:

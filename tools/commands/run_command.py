@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from dlc.file_kinds import is_engine
+from dlc.serving.number_range import NumberRange
 from dlc.tools.commands.engine_run import run_engine, run_kept
 from dlc.tools.commands.options import (
     CHECKS,
@@ -34,10 +35,12 @@ from dlc.tools.commands.run_options import RunOptions, engine_cache
 @click.option("--input", "inputs", multiple=True, metavar="NAME=FILE.npy|random", help="An input; random by default. Repeatable.")
 @click.option("--output", "outputs", multiple=True, metavar="NAME=FILE.npy", help="Save an output. Repeatable.")
 @click.option("--check", type=click.Choice(CHECKS), help="Compare with onnxruntime or with the ops' reference implementations.")
-@click.option("--tolerance", type=float, default=1e-4, show_default=True, help="Largest relative difference that passes --check.")
+@click.option(
+    "--tolerance", type=NumberRange(0), default=1e-4, show_default=True, help="Largest relative difference that passes --check."
+)
 @dim_option
 @click.option("--donate", multiple=True, metavar="NAME", help="An input that the model may write, to give results in. Repeatable.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Seed of random inputs.")
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of random inputs.")
 @click.option("--repeat", type=click.IntRange(1), default=1, show_default=True, help="Timed runs; the median is shown.")
 @shape_option
 @sizes_option

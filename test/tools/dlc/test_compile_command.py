@@ -74,6 +74,27 @@ def test_a_failure_leaves_the_old_output(dlc_command, tmp_path: Path) -> None:
     assert sorted(file.name for file in tmp_path.iterdir()) == ["bad.mlir", "out.dl", "out.obj"]
 
 
+@pytest.mark.parametrize("command", ["compile", "import", "explain"])
+def test_the_model_is_not_overwritten(dlc_command, network: Path, tmp_path: Path, command: str) -> None:
+    before = network.read_bytes()
+    link = tmp_path / "link.onnx"
+    link.symlink_to(network)
+    for order in ((network, "-o", network), ("-o", link, network)):
+        done = dlc_command(command, *order)
+        assert (done.code, done.out) == (1, "")
+        assert "is the model, which would be overwritten; name another file" in done.err
+    assert network.read_bytes() == before
+
+
+def test_an_engine_is_not_overwritten_by_default(dlc_command, network: Path, tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert dlc_command("compile", network, "-o", "m.dlce", "--keep=ir").code == 0
+    before = (tmp_path / "m.dlce").read_bytes()
+    done = dlc_command("compile", "m.dlce", "--emit=engine")
+    assert (done.code, "'m.dlce' is the model" in done.err) == (1, True)
+    assert (tmp_path / "m.dlce").read_bytes() == before
+
+
 def test_errors_of_the_code_generator_name_the_place(dlc_command, tmp_path: Path) -> None:
     file = tmp_path / "barrier.mlir"
     file.write_text("llvm.func @f() {\n  gpu.barrier\n  llvm.return\n}")

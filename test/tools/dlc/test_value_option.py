@@ -26,6 +26,14 @@ def reduction(tmp_path: Path) -> Path:
     return file
 
 
+def test_an_archive_is_no_array(dlc_command, reduction: Path, tmp_path: Path) -> None:
+    with (tmp_path / "axes.npy").open("wb") as file:
+        np.savez(file, axes=np.array([1]))
+    done = dlc_command("import", reduction, "--value", f"axes={tmp_path / 'axes.npy'}")
+    assert (done.code, done.out) == (1, "")
+    assert "axes.npy: error: not a NumPy .npy file, but an archive of several arrays" in done.err
+
+
 @pytest.mark.parametrize("command", ["run", "compile", "explain", "bench", "import"])
 def test_a_value_that_is_missing(dlc_command, reduction: Path, command: str) -> None:
     done = dlc_command(command, reduction)
