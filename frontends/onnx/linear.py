@@ -30,10 +30,11 @@ def matmul(lhs: ir.Value, rhs: ir.Value) -> ir.Value:
 @importer("Gemm")
 def import_gemm(node: NodeContext) -> ir.Value:
     """alpha * A' @ B' + beta * C; constants are transposed at import."""
-    for index in (0, 1):
-        if node.rank(index) != 2:
-            node.unsupported(f"input {index} is {node.type(index)}, no matrix; MatMul multiplies other ranks")
-    product = dl.matmul(_operand(node, 0, "transA"), _operand(node, 1, "transB"))
+    operands = [_operand(node, index, name) for index, name in _SIDES]
+    for index, kind in enumerate(map(type_of_value, operands)):
+        if kind.rank != 2:
+            node.unsupported(f"input {index} is {kind}, no matrix; MatMul multiplies other ranks")
+    product = dl.matmul(*operands)
     product = _scaled(node, product, "alpha")
     beta = float(node.attribute("beta", 1.0))
     if not node.has_input(2) or beta == 0:

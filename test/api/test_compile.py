@@ -131,7 +131,7 @@ def test_the_number_of_threads_changes_no_bit() -> None:
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
-        ({"num_threads": 0}, dlc.InvalidInputError, "num_threads must be a positive integer or None, not 0"),
+        ({"num_threads": 0}, dlc.InvalidInputError, "num_threads must be a positive integer of 31 bits or None, not 0"),
         ({"num_threads": "2"}, dlc.InvalidInputError, "num_threads"),
         ({"opt_level": 4}, dlc.InvalidInputError, "opt_level must be 0, 1, 2 or 3, not 4"),
         ({"target": "abacus"}, dlc.TargetError, "unknown target 'abacus' .targets: cpu"),

@@ -101,6 +101,7 @@ func.func @fits(%x: tensor<4x16x64xf32>, %n: index) -> tensor<16x256xf32> {
 // -----
 
 // no-match: a step takes a vector, which is no matrix to multiply.
+// CHECK-LABEL: func.func @vectors
 // ROW-LABEL: func.func @vectors
 // ROW: "dl.matmul"
 // ROW: scf.for

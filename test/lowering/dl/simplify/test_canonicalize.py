@@ -13,6 +13,9 @@ from dlc.lowering.dl.simplify.canonicalize import RULES
 
 _CASES = cases("canonicalize_*.mlir")
 _NAMES = [name.replace("-", "_") for rules in RULES for name in rules.names()]
+_HUGE = {"merge_pads_beyond_64_bits", "merge_tiles_beyond_64_bits"}
+"""Cases whose results no memory holds."""
+
 _ROUNDED = {"square_to_mul", "root_of_power"}
 """Rules whose functions NumPy computes by way of a general power."""
 
@@ -32,7 +35,7 @@ def test_rule_fires(case: RuleCase) -> None:
 
 
 @pytest.mark.parametrize("special", [False, True], ids=["numbers", "special"])
-@pytest.mark.parametrize("case", _CASES, ids=lambda case: case.name)
+@pytest.mark.parametrize("case", [case for case in _CASES if case.name not in _HUGE], ids=lambda case: case.name)
 def test_results_stay(case: RuleCase, special: bool) -> None:
     module, inputs = case.module(), case.inputs(special)
     before = interpret(module, inputs, {})
