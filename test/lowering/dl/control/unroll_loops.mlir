@@ -44,19 +44,3 @@ func.func @unknown(%x: tensor<4xf32>, %n: tensor<i64>) -> tensor<4xf32> {
   }
   return %0 : tensor<4xf32>
 }
-
-// -----
-
-// no-match: more steps than 64 bits count.
-// CHECK-LABEL: func.func @endless
-// CHECK: scf.for
-func.func @endless(%x: tensor<4xf32>) -> tensor<4xf32> {
-  %first = arith.constant -9223372036854775808 : index
-  %last = arith.constant 9223372036854775807 : index
-  %c1 = arith.constant 1 : index
-  %0 = scf.for %i = %first to %last step %c1 iter_args(%a = %x) -> (tensor<4xf32>) {
-    %1 = "dl.exp"(%a) : (tensor<4xf32>) -> tensor<4xf32>
-    scf.yield %1 : tensor<4xf32>
-  }
-  return %0 : tensor<4xf32>
-}
