@@ -289,11 +289,12 @@ class SymbolicShapes:
 
 
 def _dim_names(function: ir.Operation, count: int, which: str = "arg_attrs") -> list[Sequence[str]]:
-    """The `dl.dims` attribute of each argument (or result: `res_attrs`) of a func.func, empty where absent."""
+    """The `dl.dims` attribute of each argument (or result: `res_attrs`) of a func.func, empty where there are no names."""
     if which not in function.attributes:
         return [()] * count
     names: list[Sequence[str]] = []
     for attributes in ir.ArrayAttr(function.attributes[which]):
         entry = ir.DictAttr(attributes)
-        names.append([item.value for item in entry["dl.dims"]] if "dl.dims" in entry else ())
+        items = list(entry["dl.dims"]) if "dl.dims" in entry and isinstance(entry["dl.dims"], ir.ArrayAttr) else []
+        names.append([item.value for item in items] if all(isinstance(item, ir.StringAttr) for item in items) else ())
     return names

@@ -168,3 +168,16 @@ def test_sizes_that_a_kernel_computes() -> None:
         '"dl.range"(%0, %4, %1) : (tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<?xi32>',
     ]
     assert _shape_of_last(*lines) == ("m",)
+
+
+def test_names_of_dims_that_are_no_list_of_texts_say_nothing() -> None:
+    text = """
+    func.func @main(%x: tensor<?xf32> {dl.dims}, %y: tensor<?xf32> {dl.dims = [1]}) -> tensor<?xf32> {
+      return %x : tensor<?xf32>
+    }"""
+    with make_context(), ir.Location.unknown():
+        module = ir.Module.parse(text)
+        function = module.body.operations[0]
+        shapes = SymbolicShapes(function.operation)
+        named = [shapes.type_of(argument).shape[0] for argument in function.regions[0].blocks[0].arguments]
+    assert len(named) == 2
