@@ -125,7 +125,7 @@ def _readers(copy: _Copy, alloc: ir.Operation) -> _Readers | None:
             rest += [(op, over[0])] if over else []
         elif op.name not in ("affine.store", "memref.dealloc"):
             return None
-    if not blocks or not rest or any(bound.operands != blocks[0].operands for bound in (*blocks, *(over for _, over in rest))):
+    if not blocks or not rest or not all(_have_one_space(blocks[0], bound) for bound in (*blocks, *(over for _, over in rest))):
         return None
     return _Readers(tuple(blocks), tuple(op for op, _ in rest))
 
@@ -134,6 +134,11 @@ def _parts(bound: Bound, kind: type[ir.AffineBinaryExpr]) -> tuple[ir.AffineExpr
     """Both sides of a bound that is a quotient, or what is left of one."""
     expression = bound.map.results[0].maybe_downcast()
     return (expression.lhs, expression.rhs) if isinstance(expression, kind) else None
+
+
+def _have_one_space(a: Bound, b: Bound) -> bool:
+    """Whether the maps of two bounds have the same dims and symbols, so that their results add up."""
+    return a.operands == b.operands and a.map.n_dims == b.map.n_dims
 
 
 def _is_kept(source: ir.Value, function: ir.Operation) -> bool:
