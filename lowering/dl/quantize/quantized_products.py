@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 from dlc._mlir import ir
@@ -129,7 +130,7 @@ def _takes_factor(value: ir.Value, factor: Term, is_weight: WeightFacts, depth: 
         return all(_takes_factor(operand, factor, is_weight, depth + 1) for operand in op.operands)
     if op.name in ("dl.relu", "dl.clip"):
         number = constant_scalar(factor.weight)
-        return number is not None and number > 0 and _takes_factor(op.operands[0], factor, is_weight, depth + 1)
+        return number is not None and 0 < number < math.inf and _takes_factor(op.operands[0], factor, is_weight, depth + 1)
     return Term.of(op, is_weight, "dl.mul") is not None
 
 

@@ -63,3 +63,20 @@ func.func @left(%x: tensor<1x2x3x3xui8>) -> tensor<1x2x3x3xf32> {
   %11 = "dl.round"(%10) : (tensor<1x2x3x3xf32>) -> tensor<1x2x3x3xf32>
   return %11 : tensor<1x2x3x3xf32>
 }
+
+// no-match: an infinite factor would make the bounds of a clip NaN, and what is 0 before it as well.
+// CHECK-LABEL: func.func @infinite_factor(
+// CHECK: "dl.clip"({{.*}}) {high = 6.000000e+00 : f64, low = 0.000000e+00 : f64}
+// CHECK-NEXT: "dl.mul"
+// CHECK-NEXT: "dl.round"
+func.func @infinite_factor(%q: tensor<4xui8>) -> tensor<4xui8> {
+  %s = "dl.param"() {key = "s", shape = array<i64>, dtype = f32} : () -> tensor<f32>
+  %c = "dl.constant"() {value = dense<0x7F800000> : tensor<f32>} : () -> tensor<f32>
+  %x = "dl.cast"(%q) {to = f32} : (tensor<4xui8>) -> tensor<4xf32>
+  %y = "dl.mul"(%x, %s) : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+  %z = "dl.clip"(%y) {low = 0.0 : f64, high = 6.0 : f64} : (tensor<4xf32>) -> tensor<4xf32>
+  %d = "dl.mul"(%z, %c) : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+  %r = "dl.round"(%d) : (tensor<4xf32>) -> tensor<4xf32>
+  %o = "dl.cast"(%r) {to = ui8} : (tensor<4xf32>) -> tensor<4xui8>
+  return %o : tensor<4xui8>
+}
