@@ -11,6 +11,7 @@ from dlc._mlir import ir
 from dlc.dialects import dl
 from dlc.dialects.dl import ops
 from dlc.lowering.dl.matching import WeightFacts, functions, type_of
+from dlc.lowering.dl.patterns import built_like
 from dlc.lowering.pass_base import Pass, option
 
 _SLICE = ops()["slice"]
@@ -91,7 +92,7 @@ def _fuse(block: ir.Block, level: Sequence[ir.Value]) -> None:
         whole = dl.matmul(_concat(rows), last.operands[1])
     for place, product in enumerate(products):
         with product.location, ir.InsertionPoint(last):
-            part = _part(whole, place, type_of(product.results[0]).shape)
+            part = _part(whole, place, product)
         product.results[0].replace_all_uses_with(part)
     for op in reversed(waiting):
         op.move_after(last)
@@ -120,8 +121,7 @@ def _concat(values: Sequence[ir.Value]) -> ir.Value:
     return joined
 
 
-def _part(whole: ir.Value, place: int, shape: Sequence[int | str | None]) -> ir.Value:
-    """The product of the input number `place`, in its own `shape`."""
+def _part(whole: ir.Value, place: int, product: ir.Operation) -> ir.Value:
+    """The product of the input number `place`, of the type of `product`."""
     with_one = _SLICE.build(whole, None, starts=[place], ends=[place + 1], axes=[0], steps=[1])
-    found: ir.Value = dl.reshape(with_one, shape=list(shape))
-    return found
+    return built_like(product.results[0], "reshape", with_one, None, shape=type_of(with_one).shape[1:])

@@ -108,7 +108,7 @@ def _conv_sibling(op: ir.Operation, facts: WeightFacts) -> _Sibling | None:
     shape = [dim for dim in kind.shape if isinstance(dim, int)]
     width = shape[axis] * (shape[-1] if blocked else 1)
     others = tuple(dim for at, dim in enumerate(shape) if at != axis)
-    key = (others, axis, bias is None, *(str(value) for value in found.values()))
+    key = (others, kind.dtype, axis, bias is None, *(str(value) for value in found.values()))
     return None if facts(x) else _Sibling(op, width, axis, layout.channel, key)
 
 

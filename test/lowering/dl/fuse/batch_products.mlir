@@ -89,3 +89,17 @@ func.func @apart(%x: tensor<17x4xf32>, %y: tensor<?x4xf32>, %z: tensor<1x4xf32>,
   %5 = "dl.matmul"(%g, %m) : (tensor<1x4xf32>, tensor<4x4xf32>) -> tensor<1x4xf32>
   return %0, %1, %2, %3, %4, %5 : tensor<17x4xf32>, tensor<17x4xf32>, tensor<?x4xf32>, tensor<?x4xf32>, tensor<1x4xf32>, tensor<1x4xf32>
 }
+
+// -----
+
+// A product keeps the type that it is declared with.
+// CHECK-LABEL: func.func @declared
+// CHECK: "dl.matmul"({{.*}}) : (tensor<2x1x4xf32>, tensor<4x5xf32>)
+// CHECK: "dl.reshape"({{.*}}) {shape = array<i64: 1, 5>} : (tensor<1x1x5xf32>) -> tensor<?x5xf32>
+// CHECK: "dl.reshape"({{.*}}) {shape = array<i64: 1, 5>} : (tensor<1x1x5xf32>) -> tensor<1x5xf32>
+func.func @declared(%x: tensor<1x4xf32>, %y: tensor<1x4xf32>) -> (tensor<?x5xf32>, tensor<1x5xf32>) {
+  %w = "dl.param"() {key = "w", shape = array<i64: 4, 5>, dtype = f32} : () -> tensor<4x5xf32>
+  %0 = "dl.matmul"(%x, %w) : (tensor<1x4xf32>, tensor<4x5xf32>) -> tensor<?x5xf32>
+  %1 = "dl.matmul"(%y, %w) : (tensor<1x4xf32>, tensor<4x5xf32>) -> tensor<1x5xf32>
+  return %0, %1 : tensor<?x5xf32>, tensor<1x5xf32>
+}

@@ -91,3 +91,16 @@ func.func @apart(
   %4 = "dl.matmul"(%p, %c) : (tensor<3x4xi32>, tensor<4x8xi32>) -> tensor<3x8xi32>
   return %0, %1, %2, %3, %4 : tensor<3x8xf32>, tensor<3x8xf32>, tensor<3x8xf32>, tensor<3x8xi32>, tensor<3x8xi32>
 }
+
+// -----
+
+// Kernels of two types are no one kernel.
+// CHECK-LABEL: func.func @two_types(
+// CHECK-COUNT-2: "dl.conv"
+func.func @two_types(%x: tensor<1x6x6x3xbf16>) -> (tensor<1x6x6x4xbf16>, tensor<1x6x6x5xf32>) {
+  %w = "dl.param"() {key = "w", shape = array<i64: 1, 1, 3, 4>, dtype = bf16} : () -> tensor<1x1x3x4xbf16>
+  %v = "dl.param"() {key = "v", shape = array<i64: 1, 1, 3, 5>, dtype = f32} : () -> tensor<1x1x3x5xf32>
+  %0 = "dl.conv"(%x, %w) {channels_last = true} : (tensor<1x6x6x3xbf16>, tensor<1x1x3x4xbf16>) -> tensor<1x6x6x4xbf16>
+  %1 = "dl.conv"(%x, %v) {channels_last = true} : (tensor<1x6x6x3xbf16>, tensor<1x1x3x5xf32>) -> tensor<1x6x6x5xf32>
+  return %0, %1 : tensor<1x6x6x4xbf16>, tensor<1x6x6x5xf32>
+}
