@@ -80,7 +80,7 @@ def conv_transpose_to_conv(op: ir.Operation, rewriter: Rewriter) -> bool:
     x, weight, bias = groups_of(op)
     found = attributes_of(op)
     kinds = [type_of(value) for value in (x, weight, op.results[0])]
-    if found["channels_last"] or not rewriter.is_weight(weight):
+    if found["channels_last"] or not rewriter.is_weight(weight) or not _is_as_inferred(op):
         return False
     if _has_single_taps(kinds, found):
         then = _followers(op, rewriter.is_weight)
@@ -117,6 +117,12 @@ def conv_transpose_to_conv(op: ir.Operation, rewriter: Rewriter) -> bool:
     product = dl.conv(x, _kernel(weight, axes), shifts, pads=pads)
     rewriter.replace(op, _shuffled(product, axes, outputs))
     return True
+
+
+def _is_as_inferred(op: ir.Operation) -> bool:
+    """Whether the result's type is what the operands give, as is that of what would stand for it."""
+    (inferred,) = op.opview.inferred_types(*op.opview.operand_types(), **attributes_of(op))
+    return bool(inferred == type_of(op.results[0]))
 
 
 def _has_single_taps(kinds: Sequence[TensorType], found: Mapping[str, Any]) -> bool:

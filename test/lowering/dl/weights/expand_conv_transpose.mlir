@@ -110,3 +110,12 @@ func.func @overlapping_open(%x: tensor<?x32x?x?xf32>) -> tensor<?x16x?x?xf32> {
   %0 = "dl.conv_transpose"(%x, %w) {strides = array<i64: 2, 2>} : (tensor<?x32x?x?xf32>, tensor<32x16x3x3xf32>) -> tensor<?x16x?x?xf32>
   return %0 : tensor<?x16x?x?xf32>
 }
+
+// no-match: a size that is declared, but does not follow from that of the image, is one that run time checks.
+// CHECK-LABEL: func.func @declared_size(
+// CHECK: "dl.conv_transpose"
+func.func @declared_size(%x: tensor<1x32x?xf32>) -> tensor<1x16x10xf32> {
+  %w = "dl.param"() {key = "w", shape = array<i64: 32, 16, 2>, dtype = f32} : () -> tensor<32x16x2xf32>
+  %0 = "dl.conv_transpose"(%x, %w) {strides = array<i64: 2>} : (tensor<1x32x?xf32>, tensor<32x16x2xf32>) -> tensor<1x16x10xf32>
+  return %0 : tensor<1x16x10xf32>
+}
