@@ -8,6 +8,7 @@ from dlc._mlir import ir
 from dlc.dialects import dl
 from dlc.dialects.dl.types import NUMPY_DTYPES, TensorType
 from dlc.lowering.dl.matching import WeightFacts, attributes_of, dl_ops, functions, groups_of, type_of
+from dlc.lowering.dl.patterns import built_like
 from dlc.lowering.dl.precision import multiplies_bf16
 from dlc.lowering.pass_base import Pass, PassFailure, option
 from dlc.lowering.policy import policy
@@ -113,7 +114,9 @@ def _is_pointwise(op: ir.Operation) -> bool:
 def _pack(op: ir.Operation, cpu: Machine) -> None:
     """Let a packed product stand for the matmul `op`."""
     with op.location, ir.InsertionPoint(op):
-        op.results[0].replace_all_uses_with(_product(op.operands[0], op.operands[1], cpu))
+        packed, columns = _packed(op.operands[1], cpu)
+        product = built_like(op.results[0], "packed_matmul", op.operands[0], packed, columns=columns)
+        op.results[0].replace_all_uses_with(product)
     op.erase()
 
 
@@ -121,18 +124,18 @@ def _pack_pointwise(op: ir.Operation, cpu: Machine) -> None:
     """Let a packed product and the sum with the bias stand for the convolution `op`."""
     x, weight, bias = groups_of(op)
     with op.location, ir.InsertionPoint(op):
-        product = _product(x, dl.reshape(weight, shape=_sizes(type_of(weight))[-2:]), cpu)
-        op.results[0].replace_all_uses_with(product if bias is None else dl.add(product, bias))
+        packed, columns = _packed(dl.reshape(weight, shape=_sizes(type_of(weight))[-2:]), cpu)
+        product = built_like(op.results[0], "packed_matmul", x, packed, columns=columns)
+        op.results[0].replace_all_uses_with(product if bias is None else built_like(op.results[0], "add", product, bias))
     op.erase()
 
 
-def _product(x: ir.Value, weight: ir.Value, cpu: Machine) -> ir.Value:
-    """`x` times the blocks of columns of the matrix `weight`."""
+def _packed(weight: ir.Value, cpu: Machine) -> tuple[ir.Value, int]:
+    """The matrix `weight` in blocks of columns, and how many there are; 0 where no block is filled up."""
     inner, columns = _sizes(type_of(weight))
     block = _block_of(inner, columns, bits_of(type_of(weight)), cpu)
     added = -columns % block
     if added:
         weight = dl.pad(weight, low=[0, 0], high=[0, added])
     split = dl.reshape(weight, shape=[inner, (columns + added) // block, block])
-    packed = dl.transpose(split, perm=[1, 0, 2])
-    return dl.packed_matmul(x, packed, columns=columns) if added else dl.packed_matmul(x, packed)
+    return dl.transpose(split, perm=[1, 0, 2]), columns if added else 0

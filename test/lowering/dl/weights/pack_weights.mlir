@@ -87,3 +87,12 @@ func.func @windows(%x: tensor<1x5x5x8xf32>, %y: tensor<1x8x5x5xf32>) -> (tensor<
   %2 = "dl.conv"(%y, %u) : (tensor<1x8x5x5xf32>, tensor<40x8x1x1xf32>) -> tensor<1x40x5x5xf32>
   return %0, %1, %2 : tensor<1x4x5x40xf32>, tensor<1x3x3x40xf32>, tensor<1x40x5x5xf32>
 }
+
+// A product keeps the type that it is declared with.
+// CHECK-LABEL: func.func @declared(
+// CHECK: "dl.packed_matmul"(%arg0, {{.*}} : (tensor<4x16xf32>, {{.*}}) -> tensor<?x20xf32>
+func.func @declared(%x: tensor<4x16xf32>) -> tensor<?x20xf32> {
+  %w = "dl.param"() {key = "w", shape = array<i64: 16, 20>, dtype = f32} : () -> tensor<16x20xf32>
+  %0 = "dl.matmul"(%x, %w) : (tensor<4x16xf32>, tensor<16x20xf32>) -> tensor<?x20xf32>
+  return %0 : tensor<?x20xf32>
+}
