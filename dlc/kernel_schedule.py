@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from dlc._mlir import ir
-from dlc.errors import PassError, ScheduleError
+from dlc.errors import PassError, ScheduleError, quoted
 from dlc.lowering.affine.ir.tile import Tile
 from dlc.lowering.affine.schedule.kernel_loops import KernelLoops
 from dlc.lowering.affine.schedule.loop_tree import LoopNode, Path, label, walk
+from dlc.lowering.affine.schedule.program import PrimitiveError
 from dlc.lowering.affine.schedule.schedule import Schedule
 
 Trial = Callable[[Sequence[str]], None]
@@ -36,7 +37,7 @@ class KernelSchedule(Schedule):
 
         What is left out is as the search chooses it. `ScheduleError` where the code generator has no code for it.
         """
-        name = self._program.loop(loop).name or self._program.fresh_name(self._program.base_name(self._program.find(loop)))
+        name = self._name_of(loop)
         found = self._searched((*self.to_lines(), f"search({loop!r})"), name)
         base = dict(self._named(loop, found)) if found else {}
         given_by_name = dict(zip(("lane_loop", "lanes", "vectors", "unroll_and_jam", "factors"), given, strict=False))
@@ -60,6 +61,15 @@ class KernelSchedule(Schedule):
             self._program, self.trace = program, trace
             raise ScheduleError("; ".join(each.message for each in error.diagnostics) or str(error)) from None
         return made
+
+    def _name_of(self, loop: str) -> str:
+        """The name that the loop has, or gets."""
+        if not isinstance(loop, str):
+            raise ScheduleError(f"a loop is named by a text, not {quoted(loop)}", "name it as the schedule shows it")
+        try:
+            return self._program.loop(loop).name or self._program.fresh_name(self._program.base_name(self._program.find(loop)))
+        except PrimitiveError as error:
+            raise ScheduleError(error.reason, error.remedy) from None
 
     def _named(self, loop: str, found: Tile) -> Iterator[tuple[str, object]]:
         """The fields of `found` as arguments, with names for positions in the nest of `loop`."""

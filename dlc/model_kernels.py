@@ -27,7 +27,7 @@ from dlc.given_values import path_to_write, writing
 from dlc.kernel_schedule import KernelSchedule
 from dlc.lowering.affine.ir.loops import NEST
 from dlc.lowering.affine.ir.op_names import name_ops
-from dlc.lowering.affine.ir.tile import Tile
+from dlc.lowering.affine.ir.tile import Tile, TileError
 from dlc.lowering.affine.polyhedral.loop_marks import name_of
 from dlc.lowering.affine.schedule.schedule_text import read_lines
 from dlc.lowering.deadline import ending, timed
@@ -104,6 +104,8 @@ class Kernel:
             self._scheduled(self._with(self.steps, nests))
         except PassError as error:
             raise ScheduleError(_told(error)) from None
+        except TileError as error:
+            raise ScheduleError(str(error), "give numbers, or tuples of them") from None
         self._nests = nests
         return new
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -185,6 +186,32 @@ def test_nests_are_chosen_by_number() -> None:
         kernels[_NAME].choose(3)
     with pytest.raises(dlc.ScheduleError, match="a schedule has no 'vector'; did you mean 'vectors'"):
         kernels[_NAME].choose(0, vector=1)
+
+
+WRONG_STEPS: dict[str, tuple[Callable[[Any], object], str]] = {
+    "nest that is not there": (lambda schedule: schedule.tile_registers("nosuch"), "no loop is called 'nosuch'; use one of S0"),
+    "nest that is a number": (lambda schedule: schedule.tile_registers(3), "a loop is named by a text, not 3"),
+    "one size": (lambda schedule: schedule.tile(["S0:0"], 3), "sizes must be a list, not 3; give sizes in brackets"),
+    "loops that are none": (lambda schedule: schedule.interchange(None), "loops must be a list, not None"),
+    "one place": (lambda schedule: schedule.distribute("S0:0", before=3), "before must be a list, not 3"),
+    "statement that is a number": (lambda schedule: schedule.compute_at(3, "S0:0"), "statements must be a list, not 3"),
+    "text that is none": (lambda schedule: schedule.replay(3, _GATHER), "steps of a schedule are a text, not 3"),
+}
+
+
+@pytest.mark.parametrize("kind", WRONG_STEPS)
+def test_steps_that_mean_nothing(kind: str) -> None:
+    step, pattern = WRONG_STEPS[kind]
+    with pytest.raises(dlc.ScheduleError, match=pattern):
+        step(dlc.kernels(_MODEL)[_NAME].schedule)
+
+
+@pytest.mark.parametrize("field", [{"lanes": "x"}, {"lanes": True}, {"vectors": 2.5}, {"unroll": 1 << 64}, {"order": ("a",)}])
+def test_fields_of_a_nest_are_numbers(field: dict[str, Any]) -> None:
+    kernel = dlc.kernels(_MODEL)[_NAME]
+    (name,) = field
+    with pytest.raises(dlc.ScheduleError, match=f"'{name}' of a schedule cannot be .*; give numbers"):
+        kernel.choose(0, **field)
 
 
 _GATHER = """

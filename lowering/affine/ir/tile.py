@@ -17,6 +17,7 @@ from functools import cached_property
 from typing import Any
 
 from dlc._mlir import ir
+from dlc.errors import quoted
 from dlc.lowering.affine.ir.loops import SCHEDULE
 from dlc.lowering.pass_base import PassFailure
 
@@ -93,12 +94,17 @@ class Tile:
         return self.body_copies // self.vectors
 
     def attribute(self) -> ir.DictAttr:
-        """The tile as the value of `dlc.schedule`, without the fields that have their defaults."""
+        """The tile as the value of `dlc.schedule`, without the fields that have their defaults.
+
+        `TileError` for a field of another kind.
+        """
+        if not isinstance(self.code_generator, str):
+            raise TileError(f"'code_generator' of a schedule cannot be {quoted(self.code_generator)}")
         fields: dict[str, ir.Attribute] = {"code_generator": ir.StringAttr.get(self.code_generator)}
         for field in dataclasses.fields(self)[1:]:
             value = getattr(self, field.name)
-            if value != field.default:
-                fields[field.name] = _attribute_of(value)
+            if isinstance(value, bool) or value != field.default:
+                fields[field.name] = _attribute_of(field.name, value)
         return ir.DictAttr.get(fields)
 
     @staticmethod
@@ -120,12 +126,21 @@ class Tile:
         return tile
 
 
-def _attribute_of(value: int | tuple[int, ...] | tuple[tuple[int, int], ...]) -> ir.Attribute:
-    if isinstance(value, int):
+def _attribute_of(name: str, value: object) -> ir.Attribute:
+    """A number of 64 bits, some of them, or pairs of them."""
+    if _is_number(value):
         return ir.IntegerAttr.get(ir.IntegerType.get_signless(64), value)
-    if value and isinstance(value[0], tuple):
-        return ir.ArrayAttr.get([ir.DenseI64ArrayAttr.get(pair) for pair in value])
-    return ir.DenseI64ArrayAttr.get(value)
+    entries = list(value) if isinstance(value, (tuple, list)) else [None]
+    if all(map(_is_number, entries)):
+        return ir.DenseI64ArrayAttr.get(entries)
+    if all(isinstance(pair, (tuple, list)) and len(pair) == 2 and all(map(_is_number, pair)) for pair in entries):
+        return ir.ArrayAttr.get([ir.DenseI64ArrayAttr.get(pair) for pair in entries])
+    raise TileError(f"'{name}' of a schedule cannot be {quoted(value)}")
+
+
+def _is_number(value: object) -> bool:
+    """Whether it is an integer that 64 bits hold."""
+    return isinstance(value, int) and not isinstance(value, bool) and value.bit_length() < 64
 
 
 def _value_of(name: str, attribute: ir.Attribute, default: object) -> Any:

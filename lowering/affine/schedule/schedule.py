@@ -13,14 +13,14 @@ Each step is checked when it is made and refused with a `ScheduleError` where it
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any, TypeAlias, cast
 
 from dlc._mlir import ir
 from dlc.analysis.symbols import functions_of, symbol_name
 from dlc.diagnostics import at_location, from_mlir
-from dlc.errors import ScheduleError
+from dlc.errors import ScheduleError, quoted
 from dlc.lowering.affine.polyhedral.model import ExtractionError
 from dlc.lowering.affine.schedule.driver import LoopPass, has_loops, read, step, write
 from dlc.lowering.affine.schedule.program import PrimitiveError, Program
@@ -77,7 +77,7 @@ class Schedule:
 
     def tile(self, loops: Sequence[str], sizes: Sequence[int]) -> tuple[str, ...]:
         """Run a perfect nest tile by tile; returns the loops over tiles, then those inside."""
-        return self._step("tile-band", loops=tuple(loops), sizes=tuple(sizes))
+        return self._step("tile-band", loops=_several("loops", loops), sizes=_several("sizes", sizes))
 
     def split(self, loop: str, factor: int = 0, *, parts: int = 0) -> tuple[str, ...]:
         """Make two loops of one, which both count from 0; returns the outer and the inner one."""
@@ -89,7 +89,7 @@ class Schedule:
 
     def interchange(self, loops: Sequence[str]) -> tuple[str, ...]:
         """Put loops of a perfect nest into this order."""
-        return self._step("interchange-band", loops=tuple(loops))
+        return self._step("interchange-band", loops=_several("loops", loops))
 
     def fuse(self, first: str, second: str) -> str:
         """Make one loop of two that follow each other."""
@@ -97,7 +97,7 @@ class Schedule:
 
     def distribute(self, loop: str, before: Sequence[str] = ()) -> tuple[str, ...]:
         """Make a loop for each item of a loop's body, or for groups that begin at the statements `before`."""
-        return self._step("distribute-loop", loop=loop, before=tuple(before))
+        return self._step("distribute-loop", loop=loop, before=_several("before", before))
 
     fission = distribute
 
@@ -143,7 +143,7 @@ class Schedule:
 
     def compute_at(self, statements: str | Sequence[str], loop: str) -> str:
         """Run producers inside a loop of their consumer; local arrays shrink to what is needed at a time."""
-        names = (statements,) if isinstance(statements, str) else tuple(statements)
+        names = (statements,) if isinstance(statements, str) else _several("statements", statements)
         return self._step("compute-at", statements=names, loop=loop)[0]
 
     def tile_registers(
@@ -244,6 +244,13 @@ class Schedule:
     def program(self) -> Program:
         """The loops after the steps so far, as the polyhedral model has them."""
         return self._program
+
+
+def _several(what: str, given: Sequence[Any]) -> tuple[Any, ...]:
+    """The entries of an argument that is a list."""
+    if not isinstance(given, Iterable):
+        raise ScheduleError(f"{what} must be a list, not {quoted(given)}", f"give {what} in brackets")
+    return tuple(given)
 
 
 def _located(location: ir.Location, reason: str, remedy: str) -> ScheduleError:

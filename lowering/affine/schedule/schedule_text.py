@@ -9,7 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from dlc.errors import ScheduleError
+from dlc.errors import ScheduleError, quoted
 from dlc.lowering.affine.ir.tile import FORMER_NAMES
 from dlc.lowering.affine.schedule.steps import METHODS, SHARED, Planned, Recorded, Result, Steps, arguments_of
 from dlc.lowering.affine.schedule.transform_text import from_transform
@@ -60,6 +60,8 @@ def _python(value: object) -> str:
 
 def read_steps(text: str) -> Steps:
     """What `as_python` or `as_transform` printed; ScheduleError says what else the text holds."""
+    if not isinstance(text, str):
+        raise ScheduleError(f"the steps of a schedule are a text, not {quoted(text)}", _HOW)
     return from_transform(text) if "transform.named_sequence" in text else _from_python(text)
 
 
