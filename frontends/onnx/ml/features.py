@@ -87,6 +87,8 @@ def import_feature_vectorizer(node: NodeContext) -> ir.Value:
     sizes = node.attribute("inputdimensions") or [None] * node.num_inputs
     if len(sizes) != node.num_inputs:
         node.unsupported(f"inputdimensions has {len(sizes)} sizes for {node.num_inputs} inputs")
+    if any(size is not None and size < 0 for size in sizes):
+        node.unsupported(f"inputdimensions has {min(sizes)}, which is no size; give sizes from 0 on")
     parts = [_sized(node, index, size) for index, size in enumerate(sizes)]
     whole = parts[0]
     for part in parts[1:]:
@@ -150,6 +152,9 @@ def import_label_encoder(node: NodeContext) -> ir.Value:
 def _table(node: NodeContext, name: str) -> np.ndarray:
     """The keys or values, whichever attribute holds them."""
     tensor = node.attribute(f"{name}_tensor")
+    given = [kind for kind in ("int64s", "floats", "tensor") if np.size(node.attribute(f"{name}_{kind}", []))]
+    if len(given) > 1:
+        node.unsupported(f"{' and '.join(f'{name}_{kind}' for kind in given)} are given; give one of them")
     for kind, dtype in (("int64s", np.int64), ("floats", np.float32)):
         if node.attribute(f"{name}_{kind}"):
             return np.asarray(node.attribute(f"{name}_{kind}"), dtype)
@@ -162,6 +167,8 @@ def _default(node: NodeContext, dtype: np.dtype) -> np.ndarray:
     """What stands for numbers that are no key."""
     tensor = node.attribute("default_tensor")
     if tensor is not None:
+        if np.size(tensor) != 1:
+            node.unsupported(f"default_tensor has {np.size(tensor)} elements; give it one")
         return np.asarray(tensor).reshape(-1)[0].astype(dtype)
     given = node.attribute("default_float", -0.0) if dtype.kind == "f" else node.attribute("default_int64", -1)
     return np.asarray(given, dtype)

@@ -85,6 +85,8 @@ def import_svm_classifier(node: NodeContext) -> list[ir.Value]:
     sizes = [int(size) for size in node.attribute("vectors_per_class") or []]
     if labels.count < 2 or len(sizes) != labels.count:
         node.unsupported(f"support vectors of {len(sizes)} classes for {labels.count} labels are not supported")
+    if min(sizes) < 0:
+        node.unsupported(f"vectors_per_class has {min(sizes)}, which is no number of vectors; give 0 or more")
     kernels = _Kernel.of(node).compared(x, matrix(node, "support_vectors", x, sum(sizes), num_features(node, x)))
     pairs = list(itertools.combinations(range(len(sizes)), 2))
     table = node.new_param(_pair_coefficients(node, sizes, pairs), f"{node.node.output[-1]}_pairs")
@@ -106,7 +108,12 @@ def import_svm_classifier(node: NodeContext) -> list[ir.Value]:
 def _of_two(node: NodeContext, score: ir.Value, transform: str) -> ir.Value:
     """The scores of two classes from that of their pair."""
     slopes, offsets = node.attribute("prob_a"), node.attribute("prob_b")
-    if slopes and offsets:
+    if slopes or offsets:
+        counts = [len(given or []) for given in (slopes, offsets)]
+        if counts != [1, 1]:
+            node.unsupported(
+                f"prob_a and prob_b have {counts[0]} and {counts[1]} numbers; the one pair of two classes takes one each"
+            )
         chance = dl.sigmoid(
             dl.neg(dl.add(dl.mul(score, node.constant_value(slopes[0], "f32")), node.constant_value(offsets[0], "f32")))
         )

@@ -69,6 +69,8 @@ def _decisions_of_leaves(node: NodeContext, num_leaves: int) -> list[Decision]:
         if members is None:
             node.unsupported("membership_values has fewer sets than there are nodes of that mode")
         found.append(Decision(int(feature), _MODES[mode], float(split), yes, no, bool(takes), members))
+    if next(sets, None) is not None:
+        node.unsupported("membership_values has more sets than there are nodes of that mode")
     return found
 
 
@@ -141,7 +143,7 @@ def _roots(node: NodeContext, decisions: Sequence[Decision], is_leaf: Sequence[b
     led_to = set()
     for at, decision in enumerate(decisions):
         if not is_leaf[at]:
-            led_to |= {side.row if isinstance(side, Leaf) else side for side in (decision.yes, decision.no)}
+            led_to |= {_place(decision.yes), _place(decision.no)}
     found: dict[int, list[int]] = {tree: [] for tree in trees}
     for at, tree in enumerate(trees):
         if at not in led_to:
@@ -149,7 +151,27 @@ def _roots(node: NodeContext, decisions: Sequence[Decision], is_leaf: Sequence[b
     for tree, starts in found.items():
         if len(starts) != 1:
             node.unsupported(f"tree {tree} has {len(starts)} nodes that no other node leads to, but must have one: its root")
+    _check_reached(node, decisions, is_leaf, [at for (at,) in found.values()])
     return [Leaf(at) if is_leaf[at] else at for (at,) in found.values()]
+
+
+def _check_reached(node: NodeContext, decisions: Sequence[Decision], is_leaf: Sequence[bool], roots: Sequence[int]) -> None:
+    """Refuse nodes that no root leads to: all that others lead to without a root are in cycles, or behind one."""
+    reached: set[int] = set()
+    waiting = list(roots)
+    while waiting:
+        at = waiting.pop()
+        if at not in reached and not is_leaf[at]:
+            waiting += [_place(decisions[at].yes), _place(decisions[at].no)]
+        reached.add(at)
+    if len(reached) < len(decisions):
+        lost = len(decisions) - len(reached)
+        node.unsupported(f"{lost} nodes are not reached from the root of their tree: they lead to each other")
+
+
+def _place(side: int | Leaf) -> int:
+    """The node on a side of a decision."""
+    return side.row if isinstance(side, Leaf) else side
 
 
 def _check_targets(node: NodeContext, entries: Sequence[Vote], count: int) -> None:

@@ -143,12 +143,23 @@ def test_label_encoder_of_tensors(dtype: Any) -> None:
         ("Imputer", {"imputed_value_floats": [1.0]}, "an input of i64 needs imputed_value_int64s"),
         ("Scaler", {"offset": [1.0, 2.0]}, "offset has 2 numbers"),
         ("FeatureVectorizer", {"inputdimensions": [1, 2]}, "inputdimensions has 2 sizes for 1 inputs"),
+        ("FeatureVectorizer", {"inputdimensions": [-1]}, "inputdimensions has -1, which is no size"),
+        ("LabelEncoder", {"keys_int64s": [1], "keys_floats": [2.0], "values_int64s": [1]}, "keys_int64s and keys_floats are given"),
     ],
 )
 def test_refused(op: str, attributes: dict[str, Any], message: str) -> None:
     kind = TensorProto.INT64 if op in ("LabelEncoder", "Imputer") else TensorProto.FLOAT
     with pytest.raises(dlc.UnsupportedError, match=message):
         dlc.compile(_model(op, {"x": np.ones((2, 3), np.int64)}, kind, **attributes))
+
+
+def test_default_of_two_elements_is_refused() -> None:
+    two = numpy_helper.from_array(np.zeros(2, np.int64), "default_tensor")
+    model = _model(
+        "LabelEncoder", {"x": np.ones(3, np.int64)}, TensorProto.INT64, 4, keys_int64s=[1], values_int64s=[1], default_tensor=two
+    )
+    with pytest.raises(dlc.UnsupportedError, match="default_tensor has 2 elements; give it one"):
+        dlc.compile(model)
 
 
 def test_reference_evaluator() -> None:

@@ -148,6 +148,8 @@ def test_probabilities_of_two_classes() -> None:
         ("SVMRegressor", {"n_supports": 1, "support_vectors": [1.0] * 4, "kernel_type": "COSINE"}, "kernel_type COSINE is not one"),
         ("SVMClassifier", {"classlabels_ints": [0, 1]}, "support vectors of 0 classes for 2 labels"),
         ("SVMClassifier", {"prob_a": [1.0] * 3, "prob_b": [1.0] * 3, **_vectors([1, 1, 1])}, "probabilities \\(prob_a\\) of more"),
+        ("SVMClassifier", {"prob_a": [1.0], **_vectors([1, 1])}, "prob_a and prob_b have 1 and 0 numbers"),
+        ("SVMClassifier", {**_vectors([3, 1]), "vectors_per_class": [5, -1]}, "vectors_per_class has -1"),
         ("SVMClassifier", {"post_transform": "SOFTMAX", **_vectors([1, 1])}, "post_transform SOFTMAX has no clear meaning"),
     ],
 )

@@ -203,10 +203,24 @@ def test_base_values_of_classes(labels: list[int], ids: list[int], base: list[fl
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.float16])
 def test_sets_and_missing_numbers(dtype: Any) -> None:
-    """One tree whose leaf 0 takes the members of a set of 7, another whose leaf 2 takes NaN."""
-    kind = helper.np_dtype_to_tensor_dtype(np.dtype(dtype))
     members = [-3.0, -1.0, 0.0, 1.0, 2.5, 3.0, 9.0]
-    lists = {"nodes_splits": [0.0, 0.5], "membership_values": [*members, np.nan], "leaf_weights": [1.0, 2.0, 4.0, 8.0]}
+    x = _rows(dtype)
+    have = dlc.compile(_with_sets(dtype, [*members, np.nan]))({"x": x})[0]
+    first = np.where(np.isin(x[:, 0], members), 1, 2)
+    second = np.where((x[:, 1] <= 0.5) | np.isnan(x[:, 1]), 4, 8)
+    np.testing.assert_array_equal(have, np.stack([first, second], 1).astype(dtype))
+
+
+@pytest.mark.parametrize(("values", "message"), [([], "fewer sets"), ([1.0, np.nan, 2.0, np.nan], "more sets")])
+def test_numbers_of_sets(values: list[float], message: str) -> None:
+    with pytest.raises(dlc.UnsupportedError, match=f"membership_values has {message} than there are nodes of that mode"):
+        dlc.compile(_with_sets(np.float32, values))
+
+
+def _with_sets(dtype: Any, values: list[float]) -> Any:
+    """One tree whose leaf 0 takes the members of a set, another whose leaf 2 takes NaN."""
+    kind = helper.np_dtype_to_tensor_dtype(np.dtype(dtype))
+    lists = {"nodes_splits": [0.0, 0.5], "membership_values": values, "leaf_weights": [1.0, 2.0, 4.0, 8.0]}
     attributes: dict[str, Any] = {name: numpy_helper.from_array(np.array(value, dtype), name) for name, value in lists.items()}
     attributes |= {
         "nodes_modes": numpy_helper.from_array(np.array([6, 0], np.uint8), "nodes_modes"),
@@ -220,11 +234,7 @@ def test_sets_and_missing_numbers(dtype: Any) -> None:
         "leaf_targetids": [0, 0, 1, 1],
         "n_targets": 2,
     }
-    x = _rows(dtype)
-    have = dlc.compile(_model("TreeEnsemble", attributes, [("y", kind)], kind, 5))({"x": x})[0]
-    first = np.where(np.isin(x[:, 0], members), 1, 2)
-    second = np.where((x[:, 1] <= 0.5) | np.isnan(x[:, 1]), 4, 8)
-    np.testing.assert_array_equal(have, np.stack([first, second], 1).astype(dtype))
+    return _model("TreeEnsemble", attributes, [("y", kind)], kind, 5)
 
 
 @pytest.mark.parametrize(
@@ -233,6 +243,7 @@ def test_sets_and_missing_numbers(dtype: Any) -> None:
         ({"nodes_featureids": [9, 0, 0]}, "feature 9 of node 0 is none of 5"),
         ({"nodes_truenodeids": [5, 0, 0]}, "node 5 of tree 0 does not exist"),
         ({"nodes_truenodeids": [0, 0, 0], "nodes_falsenodeids": [0, 0, 0]}, "tree 0 has 2 nodes that no other node leads to"),
+        ({"nodes_truenodeids": [0, 0, 0]}, "2 nodes are not reached from the root of their tree: they lead to each other"),
         ({"n_targets": 0}, "of none of 0 targets"),
         ({"nodes_nodeids": [0, 1, 1]}, "a tree has two nodes of one number"),
         ({"nodes_modes": ["BRANCH", "LEAF", "LEAF"]}, "nodes_modes has BRANCH, which is no comparison"),
