@@ -14,7 +14,7 @@ from dlc.compile_options import CompileOptions, Stage, check_flags
 from dlc.compile_record import compile_record
 from dlc.diagnostics import did_you_mean
 from dlc.errors import InvalidInputError
-from dlc.given_values import check_names, check_table, path_to_write, writing
+from dlc.given_values import check_names, check_stream, check_table, path_to_write, writing
 from dlc.model_cache import ModelRecord
 from dlc.runtime.callable_model import CallableModel
 from dlc.runtime.session import Session
@@ -138,6 +138,7 @@ class CompiledModel(CallableModel):
         """
         from dlc.compiler import lower  # it makes such models
 
+        check_stream(file)
         text = str(lower(self._source, to=stage, target=self.options.target))
         print(text, file=file or sys.stdout)
         return text

@@ -14,7 +14,7 @@ from dlc.accuracy import Precision, with_accuracy
 from dlc.compile_options import CompileOptions, Stage, check_flags
 from dlc.compile_record import run_pipeline
 from dlc.compiled_model import CompiledModel
-from dlc.errors import InvalidInputError, UnsupportedError, ValuesNeededError
+from dlc.errors import InvalidInputError, UnsupportedError, ValuesNeededError, quoted
 from dlc.lowering.deadline import Progress, timed
 from dlc.lowering.pipeline import Pipeline
 from dlc.lowering.pipelines import positions
@@ -125,7 +125,9 @@ def _require_units(target: Target, start: Stage, end: Stage, table: ScheduleTabl
 
 
 def count_ops(module: ir.Module) -> tuple[int, Counter[str]]:
-    """Number of functions with a body, and how often each op occurs below them."""
+    """Number of functions with a body, and how often each op occurs below them; `InvalidInputError` for what is no module."""
+    if not isinstance(module, ir.Module):
+        raise InvalidInputError(f"ops are counted in an MLIR module, not in {quoted(module)}; `parse_module` makes one of a text")
     counts: Counter[str] = Counter()
 
     def visit(operation: ir.Operation) -> ir.WalkResult:

@@ -11,6 +11,12 @@ from typing import Any
 from dlc.errors import InvalidInputError, quoted
 
 
+def check_stream(given: Any) -> None:
+    """Raise `InvalidInputError` for what text cannot be written to; None stands for standard output."""
+    if given is not None and not callable(getattr(given, "write", None)):
+        raise InvalidInputError(f"text is written to an open file, not {quoted(given)}; open it, or leave it out")
+
+
 def checked_path(given: Any) -> Path:
     """A path that can name a file; `InvalidInputError` for anything else."""
     if not isinstance(given, (str, os.PathLike)):

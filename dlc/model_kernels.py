@@ -22,7 +22,7 @@ from dlc._mlir import ir
 from dlc.accuracy import Precision, with_accuracy
 from dlc.analysis.buffers import nested_ops
 from dlc.diagnostics import did_you_mean, names_of
-from dlc.errors import InvalidInputError, PassError, ScheduleError
+from dlc.errors import InvalidInputError, PassError, ScheduleError, quoted
 from dlc.given_values import path_to_write, writing
 from dlc.kernel_schedule import KernelSchedule
 from dlc.lowering.affine.ir.loops import NEST
@@ -89,8 +89,8 @@ class Kernel:
         `ScheduleError` where the nest does not exist, or the schedule does not fit it. Steps come first: they change the numbers.
         """
         known = self.nests
-        if nest not in known:
-            raise ScheduleError(f"kernel '{self.name}' has no nest {nest}", f"its nests: {dict(known) or 'none'}")
+        if type(nest) is not int or nest not in known:
+            raise ScheduleError(f"kernel '{self.name}' has no nest {quoted(nest)}", f"its nests: {dict(known) or 'none'}")
         try:
             new = dataclasses.replace(known[nest], **choices)
         except TypeError:
@@ -205,6 +205,7 @@ class Kernels(Mapping[str, Kernel]):
 
         `InvalidInputError` where there is none, or several.
         """
+        _check_name(name)
         if name in self._kernels:
             return self._kernels[name]
         found = self.find(name)
@@ -220,6 +221,7 @@ class Kernels(Mapping[str, Kernel]):
 
     def find(self, name: str) -> list[Kernel]:
         """All kernels with a node or an op of that name, or with a name of that pattern."""
+        _check_name(name)
         named = fnmatch.filter(self._kernels, name)
         return [kernel for kernel in self._kernels.values() if kernel.name in named or name in (*kernel.nodes, *kernel.ops)]
 
@@ -240,6 +242,11 @@ class Kernels(Mapping[str, Kernel]):
         path, text = path_to_write(file), json.dumps(self.table().to_json(), indent=2) + "\n"
         with writing(path):
             path.write_text(text, encoding="utf-8")
+
+
+def _check_name(given: object) -> None:
+    if not isinstance(given, str):
+        raise InvalidInputError(f"a kernel is named by a text, not {quoted(given)}; iterate over the table for all names")
 
 
 def kernels(

@@ -22,7 +22,7 @@ from dlc._mlir import ir
 from dlc.devices import refuse_endless
 from dlc.dialects import make_context, reading
 from dlc.dtypes import NUMPY_DTYPES
-from dlc.errors import InvalidInputError, ParseError
+from dlc.errors import InvalidInputError, ParseError, quoted
 from dlc.file_kinds import is_engine
 from dlc.given_values import check_table, checked_path, path_to_write
 
@@ -207,6 +207,8 @@ def _encoded(text: str) -> bytes:
 
 def parse_module(data: bytes, name: str) -> ir.Module:
     """Parse MLIR text or bytecode in a new context with the dl dialect; `ParseError` or `VerifyError` with places in `name`."""
+    if not isinstance(data, (bytes, str)) or not isinstance(name, str):
+        raise InvalidInputError(f"parse_module takes a module as text or bytecode and its name, not {quoted(data)}, {quoted(name)}")
     return reading.parse_module(data, name, make_context())
 
 

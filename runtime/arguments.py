@@ -11,13 +11,13 @@ from ..dtypes import show_dtype
 from ..errors import InvalidInputError, quoted
 from .signature import TensorSpec, show_type
 
-_MOST_THREADS = (1 << 31) - 1
+MOST_THREADS = (1 << 31) - 1
 """The runtime counts threads in 32 bits."""
 
 
 def check_num_threads(count: int | None) -> None:
     """Raise `InvalidInputError` unless `count` threads can be asked for; None stands for all processors."""
-    if count is None or (type(count) is int and 0 < count <= _MOST_THREADS):
+    if count is None or (type(count) is int and 0 < count <= MOST_THREADS):
         return
     raise InvalidInputError(f"num_threads must be a positive integer of 31 bits or None, not {quoted(count)}")
 

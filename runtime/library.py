@@ -19,7 +19,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import CancelledError, DLCError, InvalidInputError, OutOfMemoryError, RuntimeLoadError, TargetError
+from ..errors import CancelledError, DLCError, InvalidInputError, OutOfMemoryError, RuntimeLoadError, TargetError, quoted
+from ..option_values import whole_number
+from .arguments import MOST_THREADS
 from .native_calls import NativeCalls, reads_arrays
 from .native_functions import ARGUMENTS, RESULTS
 
@@ -66,8 +68,8 @@ class RuntimeLibrary:
     def _check_environment(self) -> None:
         """The library itself skips settings that it does not understand; say so instead."""
         count = os.environ.get(_THREADS)
-        if count and not (count.isdecimal() and int(count) > 0):
-            raise InvalidInputError(f"{_THREADS} is {count!r}; give the number of threads of a call, 1 or more, or unset it")
+        if count and not 0 < (whole_number(count) or 0) <= MOST_THREADS:
+            raise InvalidInputError(f"{_THREADS} is {quoted(count)}; give the number of threads of a call, 1 or more, or unset it")
         affinity = os.environ.get(_AFFINITY)
         if affinity:
             self.set_thread_affinity(affinity, f"{_AFFINITY} is")

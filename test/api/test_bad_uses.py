@@ -47,6 +47,7 @@ USES: dict[str, tuple[Callable[[dlc.CompiledModel], object], str]] = {
     "key that is a number": (lambda model: model.save("m", sign_key=3), "a key is named by its file, not 3"),  # type: ignore[arg-type]
     "weights in a list": (lambda model: model.with_params([1]), r"params is \[1\]; give a dictionary by name"),  # type: ignore[arg-type]
     "weights by number": (lambda model: model.with_params({3: _GOOD}), "params has the key 3; give a dictionary"),  # type: ignore[dict-item]
+    "text to a number": (lambda model: model.print_ir(file=3), "written to an open file, not 3"),  # type: ignore[arg-type]
     "outputs that are a number": (lambda model: model.run([_GOOD, _GOOD], 3), "outputs are a list of arrays, .* not int"),  # type: ignore[arg-type]
     "requests that are a number": (lambda model: model.run_many(3), "run_many takes a list of requests, not int"),  # type: ignore[arg-type]
 }
@@ -83,6 +84,10 @@ FILES: dict[str, tuple[Callable[[], object], type[dlc.DLCError], str]] = {
     "weights of an engine that are a number": (lambda: dlc.load("m", weights=3), dlc.InvalidInputError, "not int"),  # type: ignore[arg-type]
     "check of an engine that is a text": (lambda: dlc.load("m", verify="no"), dlc.InvalidInputError, "verify must be True"),  # type: ignore[arg-type]
     "schedules to a folder": (lambda: dlc.kernels(_RELU).save("."), dlc.InvalidInputError, "is a folder; name a file"),
+    "kernel by number": (lambda: dlc.kernels(_RELU)[3], dlc.InvalidInputError, "a kernel is named by a text, not 3"),  # type: ignore[index]
+    "kernels by number": (lambda: dlc.kernels(_RELU).find(3), dlc.InvalidInputError, "a text, not 3"),  # type: ignore[arg-type]
+    "ops of a number": (lambda: dlc.count_ops(3), dlc.InvalidInputError, "in an MLIR module, not in 3"),  # type: ignore[arg-type]
+    "module of nothing": (lambda: dlc.parse_module(None, "m"), dlc.InvalidInputError, "not None, 'm'"),  # type: ignore[arg-type]
     "schedules to nowhere": (lambda: dlc.kernels(_RELU).save("no/such"), dlc.InvalidInputError, "there is no folder 'no'"),
 }
 

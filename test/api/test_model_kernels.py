@@ -182,8 +182,9 @@ def test_nests_are_chosen_by_number() -> None:
     kernels[_NAME].choose(0, vectors=1, unroll=2)
     assert kernels.table().to_json()[_NAME]["0"]["unroll"] == 2
     _check(kernels)
-    with pytest.raises(dlc.ScheduleError, match="has no nest 3"):
-        kernels[_NAME].choose(3)
+    for nest in (3, [], True):
+        with pytest.raises(dlc.ScheduleError, match="has no nest"):
+            kernels[_NAME].choose(nest)  # type: ignore[arg-type]
     with pytest.raises(dlc.ScheduleError, match="a schedule has no 'vector'; did you mean 'vectors'"):
         kernels[_NAME].choose(0, vector=1)
 
@@ -195,6 +196,7 @@ WRONG_STEPS: dict[str, tuple[Callable[[Any], object], str]] = {
     "loops that are none": (lambda schedule: schedule.interchange(None), "loops must be a list, not None"),
     "one place": (lambda schedule: schedule.distribute("S0:0", before=3), "before must be a list, not 3"),
     "statement that is a number": (lambda schedule: schedule.compute_at(3, "S0:0"), "statements must be a list, not 3"),
+    "plan that is a number": (lambda schedule: schedule.follow(3), "steps are followed as `read_steps` gives them, not as 3"),
     "text that is none": (lambda schedule: schedule.replay(3, _GATHER), "steps of a schedule are a text, not 3"),
 }
 

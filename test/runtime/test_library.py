@@ -170,7 +170,8 @@ def test_environment_gives_the_number_of_threads() -> None:
     done = _in_process("print(runtime.num_threads(), runtime.set_num_threads(2), runtime.num_threads())", DLC_NUM_THREADS="5")
     assert done.stdout.split() == ["5", "None", "2"]
     assert "DLC_NUM_THREADS is 'two'; give the number" in _in_process("", DLC_NUM_THREADS="two").stderr
-    assert "DLC_NUM_THREADS is '0'; give the number" in _in_process("", DLC_NUM_THREADS="0").stderr
+    for count in ("0", str(1 << 31), "9" * 5000):
+        assert f"DLC_NUM_THREADS is '{count[:9]}" in _in_process("", DLC_NUM_THREADS=count).stderr
 
 
 _AFFINITY_SCRIPT = """

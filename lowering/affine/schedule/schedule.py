@@ -231,6 +231,8 @@ class Schedule:
 
     def follow(self, plan: Steps) -> None:
         """Make the steps of a plan, whatever function they were made for."""
+        if not isinstance(plan, Steps):
+            raise ScheduleError(f"steps are followed as `read_steps` gives them, not as {quoted(plan)}", "`replay` takes a text")
         variables: dict[str, str] = {}
         for planned in plan.steps:
             change = replace(planned.change(variables), **self._where())
