@@ -11,6 +11,7 @@ import contextlib
 import ctypes
 import functools
 import os
+import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -20,7 +21,6 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import CancelledError, DLCError, InvalidInputError, OutOfMemoryError, RuntimeLoadError, TargetError, quoted
-from ..option_values import whole_number
 from .arguments import MOST_THREADS
 from .native_calls import NativeCalls, reads_arrays
 from .native_functions import ARGUMENTS, RESULTS
@@ -36,6 +36,11 @@ _FEW = 8
 """Processors that an error lists."""
 _CLOCK = ctypes.CFUNCTYPE(ctypes.c_int64)
 _BODY = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
+
+
+def _is_thread_count(text: str) -> bool:
+    """Whether it is what the library reads as such: decimal digits of at most 31 bits."""
+    return bool(re.fullmatch("[0-9]{1,10}", text)) and 0 < int(text) <= MOST_THREADS
 
 
 class RuntimeLibrary:
@@ -68,7 +73,7 @@ class RuntimeLibrary:
     def _check_environment(self) -> None:
         """The library itself skips settings that it does not understand; say so instead."""
         count = os.environ.get(_THREADS)
-        if count and not 0 < (whole_number(count) or 0) <= MOST_THREADS:
+        if count and not _is_thread_count(count):
             raise InvalidInputError(f"{_THREADS} is {quoted(count)}; give the number of threads of a call, 1 or more, or unset it")
         affinity = os.environ.get(_AFFINITY)
         if affinity:

@@ -8,7 +8,7 @@ import click
 
 from ..errors import RuntimeLoadError
 from .number_range import NumberRange
-from .options import BatchOptions, ServeOptions
+from .options import BatchOptions, ServeOptions, TlsFiles
 
 _NEEDED = ("aiohttp", "grpc", "google.protobuf", "prometheus_client")
 _PACKAGE = (__package__ or "").split(".")[0].replace("_", "-")
@@ -54,6 +54,9 @@ _PORT = click.IntRange(0, 65535)
 )
 @click.option("--num-threads", type=click.IntRange(1, _MOST_THREADS), help="Threads of a call; all processors by default.")
 @click.option("--verify-key", metavar="FILE", help="Public key (Ed25519, PEM) by which all engines must be signed.")
+@click.option("--tls-cert", metavar="FILE", help="Certificate (PEM, with its chain): both ports talk TLS alone.")
+@click.option("--tls-key", metavar="FILE", help="Private key (PEM) of --tls-cert.")
+@click.option("--tls-client-ca", metavar="FILE", help="Certificates (PEM) that must have signed clients' ones.")
 @click.option("--in-memory", is_flag=True, help="Read files instead of mapping them, so that they may be overwritten in place.")
 def command(
     models: tuple[str, ...],
@@ -69,6 +72,9 @@ def command(
     poll: float,
     num_threads: int | None,
     verify_key: str | None,
+    tls_cert: str | None,
+    tls_key: str | None,
+    tls_client_ca: str | None,
     in_memory: bool,
 ) -> None:
     """Serve engine files by the Open Inference Protocol (KServe v2), over HTTP and gRPC.
@@ -94,9 +100,18 @@ def command(
         poll=poll,
         num_threads=num_threads,
         verify_key=verify_key,
+        tls=_tls_files(tls_cert, tls_key, tls_client_ca),
         in_memory=in_memory,
     )
     serve(models, options, lambda line: click.echo(line))
+
+
+def _tls_files(certificate: str | None, key: str | None, client_ca: str | None) -> TlsFiles | None:
+    if certificate and key:
+        return TlsFiles(certificate, key, client_ca)
+    if certificate or key or client_ca:
+        raise click.UsageError("TLS needs both --tls-cert and --tls-key.")
+    return None
 
 
 def _is_installed(name: str) -> bool:

@@ -31,8 +31,8 @@ class GrpcService:
     def __init__(self, state: ServerState) -> None:
         self._state = state
 
-    def server(self) -> tuple[grpc.aio.Server, int]:
-        """A server that does not run yet, and its port; `RuntimeLoadError` if that is taken."""
+    def server(self, credentials: grpc.ServerCredentials | None) -> tuple[grpc.aio.Server, int]:
+        """A server that does not run yet, and its port; `RuntimeLoadError` if that is taken. Without credentials, no TLS."""
         options = self._state.options
         server = grpc.aio.server(
             options=[
@@ -48,12 +48,13 @@ class GrpcService:
         }
         server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(SERVICE, handlers),))
         host = f"[{options.host}]" if ":" in options.host else options.host
+        address = f"{host}:{options.grpc_port}"
         try:
-            port = server.add_insecure_port(f"{host}:{options.grpc_port}")
+            port = server.add_secure_port(address, credentials) if credentials else server.add_insecure_port(address)
         except RuntimeError:
             port = 0
         if not port:
-            raise RuntimeLoadError(f"cannot listen on {host}:{options.grpc_port} for gRPC; give another --grpc-port")
+            raise RuntimeLoadError(f"cannot listen on {address} for gRPC; give another --grpc-port")
         return server, port
 
     async def _answer(self, name: str, method: Callable[[Any], Awaitable[Any]], content: bytes, context: _Context) -> bytes:

@@ -18,6 +18,18 @@ class BatchOptions:
 
 
 @dataclass(frozen=True)
+class TlsFiles:
+    """PEM files of a server that talks TLS alone."""
+
+    certificate: str
+    """The server's, followed by those between it and one that clients know."""
+    key: str
+    """Its private key, without a passphrase."""
+    client_ca: str | None = None
+    """Certificates one of which must have signed that of each client; None asks clients for none."""
+
+
+@dataclass(frozen=True)
 class ServeOptions:
     """Where a server listens, and what it takes."""
 
@@ -38,5 +50,7 @@ class ServeOptions:
     """Threads of one call; None for all processors."""
     verify_key: str | None = None
     """A file with a public key by which all engines must be signed."""
+    tls: TlsFiles | None = None
+    """None listens without TLS."""
     in_memory: bool = False
     """Read files instead of mapping them, so that they may be overwritten in place."""

@@ -17,6 +17,7 @@ from .metrics import Metrics
 from .options import ServeOptions
 from .repository import LOG, Repository
 from .state import ServerState
+from .tls import Tls
 
 _KEEP_ALIVE = 75.0
 """Seconds that a connection without requests is kept."""
@@ -31,6 +32,7 @@ class Server:
     """
 
     def __init__(self, sources: Sequence[str], options: ServeOptions) -> None:
+        self._tls = Tls.of(options.tls) if options.tls else None
         self._metrics = Metrics()
         self._state = ServerState(options, Repository(sources, options, self._metrics), self._metrics)
         self.http_port, self.grpc_port = options.http_port, options.grpc_port
@@ -45,7 +47,7 @@ class Server:
         repository = self._state.repository
         repository.open(asyncio.get_running_loop())
         try:
-            self._grpc, self.grpc_port = GrpcService(self._state).server()
+            self._grpc, self.grpc_port = GrpcService(self._state).server(self._tls.grpc if self._tls else None)
             await self._start_http()
         except BaseException:
             repository.close()
@@ -55,7 +57,7 @@ class Server:
         self._state.is_ready = True
 
     async def _start_http(self) -> None:
-        options = self._state.options
+        options, tls = self._state.options, self._tls.http if self._tls else None
         self._http = web.AppRunner(
             HttpService(self._state, self._metrics.text).application(),
             handler_cancellation=True,  # a client that vanishes takes its request along
@@ -67,7 +69,7 @@ class Server:
         )
         await self._http.setup()
         try:
-            await web.TCPSite(self._http, options.host, options.http_port).start()
+            await web.TCPSite(self._http, options.host, options.http_port, ssl_context=tls).start()
         except OSError as error:
             await self._http.cleanup()
             reason = f"cannot listen on {options.host}:{options.http_port} for HTTP: {(error.strerror or str(error)).lower()}"
@@ -125,7 +127,9 @@ async def _serve(server: Server, options: ServeOptions, show: Callable[[str], No
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, _on_signal, loop, stop, number)
     models = ", ".join(server.models) or "no models yet"
-    show(f"serving {models} on http://{options.host}:{server.http_port} and grpc://{options.host}:{server.grpc_port}")
+    secure = "s" if options.tls else ""
+    http, grpc = (f"{options.host}:{port}" for port in (server.http_port, server.grpc_port))
+    show(f"serving {models} on http{secure}://{http} and grpc{secure}://{grpc}")
     await stop.wait()
     begin = time.perf_counter()
     await server.stop()
