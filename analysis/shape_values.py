@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dlc.analysis.derived_dims import difference_of_dims, sum_of_dims
-from dlc.dialects.dl.types import Dim, TensorType, width_of
+from dlc.dialects.dl.types import Dim, TensorType, width_of, wrapped
 
 Elements = tuple[Dim, ...]
 
@@ -40,15 +40,7 @@ def result_elements(facts: Facts) -> Elements | None:
     found = rule(facts) if rule is not None else None
     if found is None or len(found) != count:
         return None
-    return tuple(_wrapped(item, facts.result.dtype) if isinstance(item, int) else item for item in found)
-
-
-def _wrapped(number: int, dtype: str) -> int:
-    """A whole number as integers of `dtype` wrap it; 0 and 1 of i1 as they are."""
-    if dtype == "i1":
-        return number
-    half = 1 << (width_of(dtype) - 1)
-    return (number + half) % (2 * half) - half
+    return tuple(wrapped(item, width_of(facts.result.dtype)) if isinstance(item, int) else item for item in found)
 
 
 def _constant(facts: Facts) -> Elements:

@@ -26,7 +26,7 @@ class RoiAlign(DLOp, name="roi_align"):
 
     c1: x is [images, channels, rows, columns], rois [regions, 4] and images [regions].
     c2: rois and images have the same number of regions.    c3: x and rois have one element type.
-    c4: size is two positive numbers.    c5: sampling_ratio is not negative.    c6: x has elements unless the result has none.
+    c4: size is two positive numbers.    c5: sampling_ratio is from 0 to 4096.    c6: x has elements unless the result has none.
     """
 
     fusion_class = "opaque"
@@ -57,7 +57,7 @@ class RoiAlign(DLOp, name="roi_align"):
         mode: str,
         coordinates: str,
     ) -> TensorType:
-        require("c5", sampling_ratio >= 0, f"sampling_ratio is {sampling_ratio}")
+        require("c5", 0 <= sampling_ratio <= MOST_SAMPLES, f"sampling_ratio is {sampling_ratio}; give 0 to {MOST_SAMPLES}")
         require("c1", (x.rank, rois.rank, images.rank) == (4, 2, 1), f"x is {x}, rois {rois} and images {images}")
         require_equal_dims("c1", rois.shape[1], 4, "dim 1 of rois", "that of a region")
         count = require_equal_dims("c2", rois.shape[0], images.shape[0], "the number of regions of rois", "that of images")

@@ -154,6 +154,12 @@ def width_of(dtype: str) -> int:
     return int(dtype.lstrip("ui"))
 
 
+def wrapped(number: int, width: int) -> int:
+    """A whole number as integers of `width` bits wrap it: one bit is 0 or 1, others have a sign."""
+    half = 0 if width == 1 else 1 << (width - 1)
+    return (number + half) % (1 << width) - half
+
+
 def signless_twin(dtype: str) -> str:
     """The type that an element type has below dl: integers have no sign there, and what is only stored is a byte."""
     if dtype in STORAGE:

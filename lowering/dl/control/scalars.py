@@ -11,7 +11,7 @@ from dlc._mlir import ir
 from dlc.analysis.buffers import nested_ops
 from dlc.dialects import dl
 from dlc.dialects.dl.control import CONTROL
-from dlc.dialects.dl.types import NUMPY_DTYPES, tensor_type, width_of
+from dlc.dialects.dl.types import NUMPY_DTYPES, tensor_type, width_of, wrapped
 from dlc.lowering.dl.matching import attributes_of, constant_array, source, type_of
 
 _SIGNED_COMPARISONS: Sequence[Callable[[int, int], bool]] = (
@@ -57,19 +57,12 @@ def _converted(op: ir.Operation) -> int | None:
     number = known_scalar(op.operands[0])
     if number is not None and op.name == "arith.extui":
         number &= (1 << _width(op.operands[0].type)) - 1
-    return None if number is None else _wrapped(number, op.results[0].type)
+    return None if number is None else wrapped(number, _width(op.results[0].type))
 
 
 def _width(kind: ir.Type) -> int:
     """Bits of an integer; an index has those of i64."""
     return kind.width if isinstance(kind, ir.IntegerType) else width_of("i64")
-
-
-def _wrapped(number: int, kind: ir.Type) -> int:
-    """A number as a type of integers wraps it: a truth value is 0 or 1, others have a sign."""
-    width = _width(kind)
-    half = 0 if width == 1 else 1 << (width - 1)
-    return (number + half) % (1 << width) - half
 
 
 def is_less(op: ir.Operation) -> bool:
@@ -107,7 +100,7 @@ def _computed(op: ir.Operation) -> int | None:
         return None
     if op.name != "arith.cmpi":
         ordered = op.name in ("arith.maxsi", "arith.minsi") and _is_bool(op.results[0].type)  # a sign, which is -1 there
-        return None if ordered else _wrapped(_ARITHMETIC[op.name](left, right), op.results[0].type)
+        return None if ordered else wrapped(_ARITHMETIC[op.name](left, right), _width(op.results[0].type))
     predicate = ir.IntegerAttr(op.attributes["predicate"]).value
     if _is_bool(op.operands[0].type) and predicate >= _SIGNED_COMPARISONS.index(operator.lt):
         return None

@@ -42,8 +42,16 @@ func.func @roi_align_c4(%x: tensor<2x3x8x9xf32>, %rois: tensor<4x4xf32>, %images
 // -----
 
 func.func @roi_align_c5(%x: tensor<2x3x8x9xf32>, %rois: tensor<4x4xf32>, %images: tensor<4xi64>) {
-  // expected-error @+1 {{'dl.roi_align' op c5: sampling_ratio is -1}}
+  // expected-error @+1 {{'dl.roi_align' op c5: sampling_ratio is -1; give 0 to 4096}}
   %0 = "dl.roi_align"(%x, %rois, %images) {sampling_ratio = -1 : i64, size = array<i64: 7, 5>} : (tensor<2x3x8x9xf32>, tensor<4x4xf32>, tensor<4xi64>) -> tensor<4x3x7x5xf32>
+  return
+}
+
+// -----
+
+func.func @roi_align_c5_far(%x: tensor<2x3x8x9xf32>, %rois: tensor<4x4xf32>, %images: tensor<4xi64>) {
+  // expected-error @+1 {{'dl.roi_align' op c5: sampling_ratio is 4097; give 0 to 4096}}
+  %0 = "dl.roi_align"(%x, %rois, %images) {sampling_ratio = 4097 : i64, size = array<i64: 7, 5>} : (tensor<2x3x8x9xf32>, tensor<4x4xf32>, tensor<4xi64>) -> tensor<4x3x7x5xf32>
   return
 }
 
