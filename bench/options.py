@@ -51,16 +51,14 @@ def read_settings(table: str, about: str, vs: str, effort: Effort, arguments: Se
     """Parse the arguments of a table; `vs` are the engines that are compared by default."""
     parser = shared_options(table, about, vs, effort)
     parser.add_argument("--precision", choices=("f32", "bf16"), default="f32", help="bf16 lets engines compute in bf16")
-    about_baseline = "another checkout of dlc, with its environment, that takes its turns, too"
-    parser.add_argument("--baseline", type=Path, metavar="FOLDER", help=about_baseline)
+    add_baseline(parser)
     given = parser.parse_args(arguments)
     try:
         engines = [engine.name for engine in find_engines([name for name in given.vs.split(",") if name])]
     except InvalidInputError as error:
         parser.exit(2, f"{parser.prog}: {error}\n")
     asked = effort_of(given, effort)
-    if given.baseline and not python_of(given.baseline).is_file():
-        parser.exit(2, f"{parser.prog}: error: {given.baseline} has no environment; run 'make demo' there first\n")
+    check_baseline(parser, given.baseline)
     return Settings(
         table,
         tuple(given.parts),
@@ -88,6 +86,18 @@ def shared_options(table: str, about: str, vs: str, effort: Effort) -> argparse.
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures to a file, too")
     parser.add_argument("--plot", type=Path, metavar="FILE", help="draw them, too: a .svg, .png or .pdf file")
     return parser
+
+
+def add_baseline(parser: argparse.ArgumentParser) -> None:
+    """The option of tables in which another dlc can take its turns."""
+    about = "another checkout of dlc, with its environment, that takes its turns, too"
+    parser.add_argument("--baseline", type=Path, metavar="FOLDER", help=about)
+
+
+def check_baseline(parser: argparse.ArgumentParser, folder: Path | None) -> None:
+    """End the program with status 2 for a checkout that cannot run."""
+    if folder and not python_of(folder).is_file():
+        parser.exit(2, f"{parser.prog}: error: {folder} has no environment; run 'make demo' there first\n")
 
 
 def effort_of(given: argparse.Namespace, default: Effort) -> Effort:

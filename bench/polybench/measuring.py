@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,6 +20,7 @@ from bench.polybench.suite import Kernel, copied, restore
 from dlc.errors import DLCError
 from dlc.measuring.comparison import OURS, Comparison, EngineResult
 from dlc.measuring.contenders import Effort, Times, interleave
+from dlc.measuring.engines import BASELINE
 from dlc.measuring.samples import median_ratio, summarize
 from dlc.runtime.library import load_library
 
@@ -39,6 +42,8 @@ class Job:
     compilers: Sequence[Compiler]
     effort: Effort
     checked: bool = True
+    baseline: Path | None = None
+    """Another checkout of dlc, whose code takes its turns, too."""
 
 
 @dataclass(frozen=True)
@@ -84,7 +89,10 @@ class _Contender:
 def compare(kernel: Kernel, job: Job) -> Threaded:
     """Compile a kernel everywhere, check the results, and time what runs; dlc comes first."""
     codes: dict[str, NativeFunction] = {}
-    results = {OURS: _loaded(OURS, lambda: compile_kernel(kernel, job.size, job.dtype, job.pipeline), codes)}
+    compiled = functools.partial(compile_kernel, kernel, job.size, job.dtype, job.pipeline)
+    results = {OURS: _loaded(OURS, compiled, codes)}
+    if job.baseline:
+        results[BASELINE] = _loaded(BASELINE, lambda: compiled(job.baseline), codes)
     for each in job.compilers:
         results[each.name] = _loaded(each.name, lambda each=each: compile_c(kernel, job.size, job.dtype, each), codes)
     errors = _errors(kernel, job, codes) if job.checked else {}

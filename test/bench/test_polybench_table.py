@@ -37,6 +37,26 @@ def test_rows_and_json(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFi
     assert all(row["engines"][OURS]["error"] < document["tolerance"] for row in document["rows"])
 
 
+def test_another_checkout_takes_its_turns(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Here it is this one, whose environment is found by a link."""
+    checkout, file = tmp_path / "other", tmp_path / "figures.json"
+    checkout.mkdir()
+    (checkout / ".venv").symlink_to(sys.prefix)
+    assert run(monkeypatch, "mvt", *QUICK, "--baseline", str(checkout), "--json", str(file)) == 0
+    row = json.loads(file.read_text())["rows"][0]["engines"]
+    assert row["baseline"]["ratio"] and row["baseline"]["error"] == row[OURS]["error"]
+
+
+def test_a_checkout_that_cannot_run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        run(monkeypatch, "mvt", *QUICK, "--baseline", str(tmp_path))
+    assert "has no environment; run 'make demo' there first" in capsys.readouterr().err
+    (tmp_path / ".venv" / "bin").mkdir(parents=True)
+    (tmp_path / ".venv" / "bin" / "python").symlink_to("/bin/false")
+    assert run(monkeypatch, "mvt", *QUICK, "--baseline", str(tmp_path)) == 0
+    assert "compiles no 'kernel_mvt': it ended without a word" in capsys.readouterr().err
+
+
 def test_a_whole_name_chooses_one(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(monkeypatch, "lu", "jacobi", "--source", "--size", "MINI") == 0
     names = [line.split("(")[0] for line in capsys.readouterr().out.splitlines() if line.startswith("void")]
