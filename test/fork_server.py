@@ -16,6 +16,7 @@ import select
 import signal
 import socket
 import sys
+from collections.abc import Mapping
 from typing import NoReturn
 
 _MOST_BYTES = 1 << 20
@@ -43,6 +44,12 @@ def serve(address: str) -> None:
                 listener.close()
                 _answer(connection)
             connection.close()
+
+
+def variables_of(environment: Mapping[str, str]) -> str:
+    """What dlc reads of an environment, as clients compare it with their own: variables of the tests are none of it."""
+    names = sorted(name for name in environment if name.startswith("DLC_") and not name.startswith("DLC_TEST_"))
+    return "\n".join(f"{name}={environment[name]}" for name in names)
 
 
 def _answer(connection: socket.socket) -> NoReturn:

@@ -56,6 +56,9 @@ def start_fork_server(folder: Path) -> dict[str, str]:
 
     Their places in `folder` are clients of the server. Without such a server, as with `--param fork-server=off`, tools are started.
     """
+    sys.path.insert(0, str(ROOT))
+    from fork_server import variables_of
+
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     address = Path(tempfile.mkdtemp()) / "socket"  # paths of sockets are short
@@ -68,12 +71,11 @@ def start_fork_server(folder: Path) -> dict[str, str]:
         client = folder / name
         client.write_text(f"#!{sys.executable} -ISE\n{(ROOT / 'fork_client.py').read_text()}")
         client.chmod(0o755)
-    known = sorted(f"{name}={value}" for name, value in {**os.environ, **SETTINGS}.items() if name.startswith("DLC_"))
     return {
         "PATH": os.pathsep.join([str(folder), config.environment["PATH"]]),
         "DLC_TEST_TOOLS": str(TOOLS),
         "DLC_TEST_SOCKET": str(address),
-        "DLC_TEST_VARIABLES": "\n".join(known),
+        "DLC_TEST_VARIABLES": variables_of({**os.environ, **SETTINGS}),
     }
 
 

@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from fork_server import variables_of
+from sweeps import ALL
 
 ROOT = Path(__file__).parent
 TOOLS = Path(sys.executable).parent
@@ -32,9 +34,8 @@ def server(tmp_path: Path) -> Iterator[tuple[subprocess.Popen[bytes], dict[str, 
     address = tmp_path / "s"
     running = subprocess.Popen([sys.executable, ROOT / "fork_server.py", address], stdin=subprocess.PIPE)
     _wait_for(address.exists)
-    variables = sorted(f"{name}={value}" for name, value in os.environ.items() if name.startswith("DLC_"))
-    told = {"DLC_TEST_TOOLS": str(TOOLS), "DLC_TEST_SOCKET": str(address), "DLC_TEST_VARIABLES": "\n".join(variables)}
-    yield running, {**os.environ, **told}
+    told = {"DLC_TEST_TOOLS": str(TOOLS), "DLC_TEST_SOCKET": str(address), "DLC_TEST_VARIABLES": variables_of(os.environ)}
+    yield running, {**os.environ, **told, ALL: "1"}  # as `make check-all` has it
     if running.poll() is None:
         running.communicate()
 
