@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ssl
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,7 +25,9 @@ class Tls:
         """Of the files that options name; `RuntimeLoadError` says which of them cannot be used, and what to do."""
         chain, key = _content(files.certificate, "certificate"), _content(files.key, "private key")
         clients = _content(files.client_ca, "certificates of clients") if files.client_ca else None
-        return cls(_context(files), grpc.ssl_server_credentials([(key, chain)], clients, clients is not None))
+        context, credentials = _context(files), grpc.ssl_server_credentials([(key, chain)], clients, clients is not None)
+        _require_grpc(credentials, files.certificate)
+        return cls(context, credentials)
 
 
 def _content(file: str, what: str) -> bytes:
@@ -58,6 +61,19 @@ def _require_clients(context: ssl.SSLContext, file: str) -> None:
     except ssl.SSLError as error:
         raise RuntimeLoadError(f"{file}: error: there are no certificates in it ({_reason(error)}); give PEM files") from None
     context.verify_mode = ssl.CERT_REQUIRED
+
+
+def _require_grpc(credentials: grpc.ServerCredentials, file: str) -> None:
+    """Refuse keys that OpenSSL has and gRPC's own TLS has not, such as those of the curve secp256k1."""
+    server = grpc.server(ThreadPoolExecutor(1))
+    try:
+        server.add_secure_port("127.0.0.1:0", credentials)
+    except RuntimeError:
+        raise RuntimeLoadError(
+            f"{file}: error: gRPC has no TLS with this certificate's key; give one of RSA, P-256 or P-384"
+        ) from None
+    finally:
+        server.stop(None)
 
 
 def _reason(error: ssl.SSLError) -> str:

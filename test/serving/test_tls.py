@@ -37,8 +37,8 @@ class _Pair:
     key: Path
 
 
-def _pair(folder: Path, name: str, passphrase: bytes = b"") -> _Pair:
-    key = ec.generate_private_key(ec.SECP256R1())
+def _pair(folder: Path, name: str, passphrase: bytes = b"", curve: ec.EllipticCurve | None = None) -> _Pair:
+    key = ec.generate_private_key(curve or ec.SECP256R1())
     subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
     now = datetime.datetime.now(datetime.timezone.utc)
     builder = x509.CertificateBuilder(subject, subject, key.public_key(), x509.random_serial_number())
@@ -115,6 +115,7 @@ def test_clients_show_a_certificate(small_file: Path, pair: _Pair, client: _Pair
 def test_files_that_cannot_be_used(pair: _Pair, client: _Pair, tmp_path: Path) -> None:
     text, locked = tmp_path / "text.pem", _pair(tmp_path, "locked", b"secret")
     text.write_text("no certificate\n")
+    rare = _pair(tmp_path, "rare", curve=ec.SECP256K1())
     wrong = {
         "no.pem: error: the certificate cannot be read: no such file": TlsFiles("no.pem", str(pair.key)),
         "the private key cannot be read": TlsFiles(str(pair.certificate), str(tmp_path)),
@@ -122,6 +123,7 @@ def test_files_that_cannot_be_used(pair: _Pair, client: _Pair, tmp_path: Path) -
         "no certificate of the private key .* values mismatch": TlsFiles(str(pair.certificate), str(client.key)),
         "text.pem: error: no certificate of": TlsFiles(str(text), str(pair.key)),
         "text.pem: error: there are no certificates in it": TlsFiles(str(pair.certificate), str(pair.key), str(text)),
+        "rare.pem: error: gRPC has no TLS with this certificate's key": _files(rare),
     }
     for message, files in wrong.items():
         with pytest.raises(dlc.RuntimeLoadError, match=message):
