@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from dlc._mlir import ir
 from dlc.dialects import dl
 from dlc.dialects.dl.types import TensorType
@@ -27,6 +29,8 @@ def drop_requantization(op: ir.Operation, rewriter: Rewriter) -> bool:
     divisor, scale = _divisor(quantized), 1.0 if given.scale is None else constant_scalar(given.scale)
     same_scale = divisor == scale if divisor is not None else scaling is not None and same(given.scale, scaling.weight)
     zeros = [0.0 if zero is None else constant_scalar(zero) for zero in (quantized.zero, given.ints.zero)]
+    if divisor is not None and not _keeps_bytes(divisor):
+        return False
     if not same_scale or zeros[0] is None or zeros[0] != zeros[1]:
         return False
     rewriter.replace(op, given.bytes)
@@ -57,14 +61,14 @@ def dequantize_later(op: ir.Operation, rewriter: Rewriter) -> bool:
 
 @MOVES.rule("dl.max_pool")
 def pool_bytes(op: ir.Operation, rewriter: Rewriter) -> bool:
-    """max_pool(D(q)) = D(max_pool(q)), where the scale is positive and each window has an element"""
+    """max_pool(D(q)) = D(max_pool(q)), where the scale is positive and finite and each window has an element"""
     given = Dequantized.of(op.operands[0], rewriter.is_weight)
     if given is None or not given.is_per_tensor:
         return False
     scale = 1.0 if given.scale is None else constant_scalar(given.scale)
     attributes = attributes_of(op)
     kernel, pads = attributes["kernel"], attributes["pads"]
-    if scale is None or scale <= 0 or any(step != 1 for step in attributes["dilations"]):
+    if scale is None or scale <= 0 or not _keeps_bytes(scale) or any(step != 1 for step in attributes["dilations"]):
         return False
     if any(pad >= size for size, pad in zip((*kernel, *kernel), pads, strict=False)):
         return False
@@ -87,6 +91,12 @@ def quantize_earlier(op: ir.Operation, rewriter: Rewriter) -> bool:
         return False
     rewriter.replace(op, _moved(data_movement_op, quantized.bytes(data_movement_op.operands[0])))
     return True
+
+
+def _keeps_bytes(scale: float) -> bool:
+    """Whether bytes times `scale` neither overflow nor underflow in f32, so that a division gives the bytes again."""
+    numbers = np.finfo(np.float32)
+    return bool(numbers.tiny <= abs(scale) <= numbers.max / 2**9)  # bytes less a zero point are below 2^9
 
 
 def _transpose_weight(op: ir.Operation, given: Dequantized, rewriter: Rewriter) -> bool:

@@ -58,3 +58,22 @@ func.func @floats(%x: tensor<3x4xi8>, %y: tensor<1x3x4xi8>) -> (tensor<12xf32>, 
   %5 = "dl.max_pool"(%4) {kernel = array<i64: 2>, strides = array<i64: 2>} : (tensor<1x3x4xf32>) -> tensor<1x3x2xf32>
   return %2, %5 : tensor<12xf32>, tensor<1x3x2xf32>
 }
+
+// no-match: numbers that are not finite have no order, and 0 / 0 is no byte.
+// CHECK-LABEL: func.func @scales(
+// CHECK: "dl.max_pool"(%{{.*}}) {{.*}} : (tensor<1x3x4xf32>) -> tensor<1x3x2xf32>
+// CHECK: %[[BYTES:.*]] = "dl.cast"(%{{.*}}) {to = ui8} : (tensor<3x4xf32>) -> tensor<3x4xui8>
+// CHECK: return %{{.*}}, %[[BYTES]]
+func.func @scales(%x: tensor<1x3x4xi8>, %y: tensor<3x4xui8>) -> (tensor<1x3x2xf32>, tensor<3x4xui8>) {
+  %s = "dl.constant"() {value = dense<0x7F800000> : tensor<f32>} : () -> tensor<f32>
+  %t = "dl.constant"() {value = dense<0.0> : tensor<f32>} : () -> tensor<f32>
+  %0 = "dl.cast"(%x) {to = f32} : (tensor<1x3x4xi8>) -> tensor<1x3x4xf32>
+  %1 = "dl.mul"(%0, %s) : (tensor<1x3x4xf32>, tensor<f32>) -> tensor<1x3x4xf32>
+  %2 = "dl.max_pool"(%1) {kernel = array<i64: 2>, strides = array<i64: 2>} : (tensor<1x3x4xf32>) -> tensor<1x3x2xf32>
+  %3 = "dl.cast"(%y) {to = f32} : (tensor<3x4xui8>) -> tensor<3x4xf32>
+  %4 = "dl.mul"(%3, %t) : (tensor<3x4xf32>, tensor<f32>) -> tensor<3x4xf32>
+  %5 = "dl.div"(%4, %t) : (tensor<3x4xf32>, tensor<f32>) -> tensor<3x4xf32>
+  %6 = "dl.round"(%5) : (tensor<3x4xf32>) -> tensor<3x4xf32>
+  %7 = "dl.cast"(%6) {to = ui8} : (tensor<3x4xf32>) -> tensor<3x4xui8>
+  return %2, %7 : tensor<1x3x2xf32>, tensor<3x4xui8>
+}
