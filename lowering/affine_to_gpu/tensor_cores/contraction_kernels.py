@@ -17,13 +17,17 @@ from dlc.lowering.affine_to_gpu.extents import Extents, constant_of
 from dlc.lowering.affine_to_gpu.kernel_body import BLOCK_X, BLOCK_Y, BLOCK_Z, KernelBody
 from dlc.lowering.affine_to_gpu.launches import empty_launch, load_kernel_dialects
 from dlc.lowering.affine_to_gpu.tensor_cores.contractions import Contraction
-from dlc.lowering.affine_to_gpu.tensor_cores.mma_tiles import Tile, grid_of
+from dlc.lowering.affine_to_gpu.tensor_cores.mma_tiles import ContractionTile, grid_of
 from dlc.lowering.affine_to_gpu.tensor_cores.shared_copies import PanelCopy, end_group, wait_for_groups
 from dlc.targets.machine import GpuMachine
 
 
 def launch_kernel(
-    kernel: Callable[[ir.Block], ContractionKernel], contraction: Contraction, tile: Tile, threads: int, shared_bytes: int
+    kernel: Callable[[ir.Block], ContractionKernel],
+    contraction: Contraction,
+    tile: ContractionTile,
+    threads: int,
+    shared_bytes: int,
 ) -> None:
     """Emit the launch of a kernel of `threads` threads a block at the insertion point; the loops stay.
 
@@ -37,7 +41,7 @@ def launch_kernel(
         kernel(body).emit()
 
 
-def _blocks(contraction: Contraction, tile: Tile) -> list[ir.Value]:
+def _blocks(contraction: Contraction, tile: ContractionTile) -> list[ir.Value]:
     """Emit the sizes of the grid; that of a contraction whose extents run time knows has one dim, which takes the most blocks."""
     if not contraction.is_open:
         return [arith.constant(ir.IndexType.get(), size) for size in grid_of(contraction, tile)]
@@ -47,7 +51,9 @@ def _blocks(contraction: Contraction, tile: Tile) -> list[ir.Value]:
     return [arith.muli(arith.muli(columns, rows), batch), one, one]
 
 
-def _open_grid_of(contraction: Contraction, tile: Tile, extents: Extents) -> tuple[ir.AffineExpr, ir.AffineExpr, ir.AffineExpr]:
+def _open_grid_of(
+    contraction: Contraction, tile: ContractionTile, extents: Extents
+) -> tuple[ir.AffineExpr, ir.AffineExpr, ir.AffineExpr]:
     """Blocks along columns, rows and the batch, of extents that run time knows."""
     columns, rows = contraction.columns.count(extents), contraction.rows.count(extents)
     ceil_div = ir.AffineExpr.get_ceil_div
@@ -59,7 +65,7 @@ class ContractionKernel(KernelBody, ABC):
     """The kernel of a contraction in the launch `body`."""
 
     contraction: Contraction
-    tile: Tile
+    tile: ContractionTile
     facts: GpuMachine
     body: ir.Block
 

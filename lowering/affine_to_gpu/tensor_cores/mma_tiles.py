@@ -27,7 +27,7 @@ from dlc.targets.machine import (
 )
 
 
-class Tile(Protocol):
+class ContractionTile(Protocol):
     """What a block of any kernel of a contraction computes: `rows` x `columns`, `depth` products at a time, `stages` of which are
     in shared memory at a time."""
 
@@ -77,7 +77,7 @@ def barrier_bytes(stages: int) -> int:
     return 2 * stages * BARRIER_BYTES
 
 
-def grid_of(contraction: Contraction, tile: Tile) -> tuple[int, int, int]:
+def grid_of(contraction: Contraction, tile: ContractionTile) -> tuple[int, int, int]:
     """Blocks along columns, rows and the batch; of open axes as many as are likely."""
     columns, rows = -(-contraction.columns.extent // tile.columns), -(-contraction.rows.extent // tile.rows)
     return columns, rows, contraction.batch.extent
