@@ -18,7 +18,7 @@ _FOR_BOUNDS = 3
 
 
 @dataclass(frozen=True)
-class Carried:
+class CarriedBuffer:
     """A buffer that `loop` carries: its place among the loop's operands, its names inside and behind, and what a step hands on.
 
     `number` is its place among the values that the loop is given; `body` names it in the block that computes a step.
@@ -111,12 +111,12 @@ def _gives_owned(loop: ir.Operation, result: ir.Value) -> bool:
     return any(carried.is_owned for carried in carried_buffers(loop) if result in carried.results)
 
 
-def carried_buffers(loop: ir.Operation) -> list[Carried]:
+def carried_buffers(loop: ir.Operation) -> list[CarriedBuffer]:
     """The buffers that a loop carries; of an `scf.while`, whose first block hands on what it is given."""
     block = loop.regions[0].blocks[0]
     if loop.name == "scf.for":
         return [
-            Carried(loop, number, (argument,), argument, (loop.results[number],))
+            CarriedBuffer(loop, number, (argument,), argument, (loop.results[number],))
             for number, argument in enumerate(list(block.arguments)[1:])
             if is_memref(argument)
         ]
@@ -127,7 +127,7 @@ def carried_buffers(loop: ir.Operation) -> list[Carried]:
             places = [place for place, value in enumerate(passed) if value == argument]
             names = tuple(inside[place] for place in places)
             results = tuple(loop.results[place] for place in places)
-            found.append(Carried(loop, number, (argument, *names), names[0] if names else None, results))
+            found.append(CarriedBuffer(loop, number, (argument, *names), names[0] if names else None, results))
     return found
 
 
@@ -147,7 +147,7 @@ def is_understood(op: ir.Operation) -> bool:
     return all(_is_clear(carried) for carried in found)
 
 
-def _is_clear(carried: Carried) -> bool:
+def _is_clear(carried: CarriedBuffer) -> bool:
     if carried.is_owned:
         return len(carried.results) == 1 and is_fresh(carried.start, carried.loop.block)
     return isinstance(root_of(carried.handed_on).owner, ir.Block) and root_of(carried.handed_on).owner == body_of(carried.loop)

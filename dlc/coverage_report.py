@@ -25,7 +25,7 @@ from dlc.hosting.coverage import survey_hosted
 from dlc.option_values import DEFAULT_TARGET
 from dlc.request import ReadOptions
 from dlc.sources import InputValues, ShapeOverrides, Source
-from dlc.specializing_model import Facts
+from dlc.specializing_model import CallFacts
 from dlc.targets.registry import find_target
 
 if TYPE_CHECKING:
@@ -153,14 +153,16 @@ class _Reader:
         sizes = {name: trial_shape(inputs[name]) for name in by_shape}
         changed = found
         for values in trial_values(names, inputs):
-            changed = merged(changed, self.read(values, sizes), Facts(values, {name: tuple(size) for name, size in sizes.items()}))
+            changed = merged(
+                changed, self.read(values, sizes), CallFacts(values, {name: tuple(size) for name, size in sizes.items()})
+            )
         known = {*names, *by_shape}
         if all({*node.values, *node.shapes} <= known for node in changed.nodes):
             return changed
         return self.look_behind(changed)
 
 
-def merged(found: Survey, trial: Survey, facts: Facts) -> Survey:
+def merged(found: Survey, trial: Survey, facts: CallFacts) -> Survey:
     """`found`, where nodes that are specialised or wait for such have what a trial with `facts` says of them."""
     others = dict(_by_place(trial.nodes))
     nodes = tuple(_merged(node, others.get(place), facts) for place, node in _by_place(found.nodes))
@@ -175,7 +177,7 @@ def _by_place(nodes: Iterable[NodeCoverage]) -> Iterator[tuple[tuple[str, str, i
         seen[node.name, node.op] += 1
 
 
-def _merged(node: NodeCoverage, other: NodeCoverage | None, facts: Facts) -> NodeCoverage:
+def _merged(node: NodeCoverage, other: NodeCoverage | None, facts: CallFacts) -> NodeCoverage:
     if other is None or node.state not in ("specialised", "unchecked"):
         return node
     if other.is_refused:

@@ -13,7 +13,7 @@ from dlc.request import Request
 from dlc.runtime.signature import TensorSpec
 from dlc.shared_weights import SharedWeights
 from dlc.sources import InputValues, ParamTable, ShapeOverrides, Source, read_onnx
-from dlc.specializing_model import Facts, SpecializingModel, marked
+from dlc.specializing_model import CallFacts, SpecializingModel, marked
 
 if TYPE_CHECKING:
     import onnx
@@ -59,7 +59,7 @@ def specializing(needed: ValuesNeededError, request: Request, model: Any, **read
     shared = SharedWeights()
     sharing = replace(request, evaluate=shared.evaluate)
 
-    def build(facts: Facts, progress: Progress) -> CompiledModel:
+    def build(facts: CallFacts, progress: Progress) -> CompiledModel:
         source = onnx_model.read(facts.values, facts.shapes)
         return sharing.compile(replace(source, params=shared.same(source.params)), progress, shapes=onnx_model.shapes)
 

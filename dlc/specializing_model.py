@@ -37,7 +37,7 @@ _MOST_SHOWN = 8
 
 
 @dataclass(frozen=True)
-class Facts:
+class CallFacts:
     """What code is specialised on: elements of inputs, and shapes of others, by name."""
 
     values: Mapping[str, np.ndarray]
@@ -80,10 +80,10 @@ class Reading:
         values = [(arrays[at].shape, arrays[at].tobytes()) for at, _ in self._values]
         return (*values, *[arrays[at].shape for at in self._shapes])
 
-    def facts_of(self, arrays: Sequence[np.ndarray]) -> Facts:
+    def facts_of(self, arrays: Sequence[np.ndarray]) -> CallFacts:
         """The same by name."""
         values = {self.specs[at].name: arrays[at] for at, _ in self._values}
-        return Facts(values, {self.specs[at].name: arrays[at].shape for at in self._shapes})
+        return CallFacts(values, {self.specs[at].name: arrays[at].shape for at in self._shapes})
 
 
 def _show(array: np.ndarray) -> str:
@@ -92,7 +92,7 @@ def _show(array: np.ndarray) -> str:
     return str(elements[0]) if array.ndim == 0 else f"[{', '.join(map(str, elements))}{more}]"
 
 
-BuildVariant = Callable[[Facts, Progress], CompiledModel]
+BuildVariant = Callable[[CallFacts, Progress], CompiledModel]
 
 
 class SpecializingModel(CompiledModel):
@@ -253,7 +253,7 @@ class SpecializingModel(CompiledModel):
                 if self._reading == reading:
                     raise
 
-    def _built(self, facts: Facts, progress: Progress) -> CompiledModel:
+    def _built(self, facts: CallFacts, progress: Progress) -> CompiledModel:
         try:
             variant = self._build(facts, progress)
         except ValuesNeededError:

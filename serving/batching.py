@@ -8,7 +8,7 @@ from collections.abc import Callable, Hashable, Sequence
 import numpy as np
 
 from ..errors import DLCError
-from .interface import Interface
+from .interface import ModelInterface
 
 _TRIED_ROWS = (1, 2)
 """Rows of two calls that are tried alone and together; different, so that no dim is taken for another."""
@@ -23,7 +23,7 @@ _TRIED_AGAIN = 256
 Run = Callable[[list[np.ndarray]], list[np.ndarray]]
 
 
-def reason_against_batching(interface: Interface, run: Run) -> str | None:
+def reason_against_batching(interface: ModelInterface, run: Run) -> str | None:
     """Why calls of the model cannot run as one; None if they can, as far as two calls of `run` with random rows tell."""
     if not interface.inputs:
         return "it has no inputs"
@@ -42,7 +42,7 @@ def reason_against_batching(interface: Interface, run: Run) -> str | None:
         return f"it fails on random inputs: {error}"
 
 
-def _reason_of_trial(interface: Interface, run: Run) -> str | None:
+def _reason_of_trial(interface: ModelInterface, run: Run) -> str | None:
     generator = np.random.default_rng(0)
     calls = [_random_inputs(interface, rows, generator) for rows in _TRIED_ROWS]
     together = run(joined(calls))
@@ -58,7 +58,7 @@ def _reason_of_trial(interface: Interface, run: Run) -> str | None:
     return None
 
 
-def _random_inputs(interface: Interface, rows: int, generator: np.random.Generator) -> list[np.ndarray]:
+def _random_inputs(interface: ModelInterface, rows: int, generator: np.random.Generator) -> list[np.ndarray]:
     """Normal floats; integers are 0 or 1, which are valid as indices more often than others."""
     found = []
     for spec in interface.inputs:

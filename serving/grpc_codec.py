@@ -15,7 +15,7 @@ from .datatypes import DATATYPES, array_of_numbers
 from .errors import InvalidRequestError
 from .grpc_messages import CLASSES
 from .http_codec import REFUSED_PARAMETERS
-from .interface import VERSION, Interface
+from .interface import VERSION, ModelInterface
 from .request import KEPT_HEADS, LONGEST_KEPT, InferRequest, RawInput, RequestHead
 
 _CONTENTS = {
@@ -34,7 +34,7 @@ _CONTENTS = {
 """The field of `InferTensorContents` for each datatype that has one."""
 
 
-def read_request(interface: Interface, message: Any) -> InferRequest:
+def read_request(interface: ModelInterface, message: Any) -> InferRequest:
     """The request in a `ModelInferRequest`, whose raw contents it takes out; `InvalidRequestError` says what is wrong with it."""
     contents = list(message.raw_input_contents)
     if not contents:
@@ -45,7 +45,7 @@ def read_request(interface: Interface, message: Any) -> InferRequest:
     return interface.request(read(interface, text, len(contents)), contents)
 
 
-def write_answer(interface: Interface, head: RequestHead, results: Sequence[np.ndarray]) -> bytes:
+def write_answer(interface: ModelInterface, head: RequestHead, results: Sequence[np.ndarray]) -> bytes:
     """A `ModelInferResponse` with `results`, the wanted outputs in order."""
     answer = CLASSES["ModelInferResponse"]()
     answer.ParseFromString(_kept_answer_head(interface, head.outputs, tuple(array.shape for array in results)))
@@ -56,7 +56,7 @@ def write_answer(interface: Interface, head: RequestHead, results: Sequence[np.n
 
 
 @functools.lru_cache(maxsize=KEPT_HEADS)
-def _kept_answer_head(interface: Interface, numbers: tuple[int, ...], shapes: tuple[tuple[int, ...], ...]) -> bytes:
+def _kept_answer_head(interface: ModelInterface, numbers: tuple[int, ...], shapes: tuple[tuple[int, ...], ...]) -> bytes:
     """The bytes of a `ModelInferResponse` without contents."""
     answer = CLASSES["ModelInferResponse"](model_name=interface.name, model_version=VERSION)
     for number, shape in zip(numbers, shapes, strict=True):
@@ -66,7 +66,7 @@ def _kept_answer_head(interface: Interface, numbers: tuple[int, ...], shapes: tu
     return content
 
 
-def _head_of_bytes(interface: Interface, text: bytes, raw: int) -> RequestHead:
+def _head_of_bytes(interface: ModelInterface, text: bytes, raw: int) -> RequestHead:
     message = CLASSES["ModelInferRequest"]()
     message.ParseFromString(text)
     return _read_head(interface, message, raw)
@@ -75,7 +75,7 @@ def _head_of_bytes(interface: Interface, text: bytes, raw: int) -> RequestHead:
 _kept_head = functools.lru_cache(maxsize=KEPT_HEADS)(_head_of_bytes)
 
 
-def _read_head(interface: Interface, message: Any, raw: int) -> RequestHead:
+def _read_head(interface: ModelInterface, message: Any, raw: int) -> RequestHead:
     """The head that `message` is, beside which there are `raw` raw contents."""
     _check_parameters(message.parameters, "the request")
     if raw and raw != len(message.inputs):

@@ -17,7 +17,7 @@ import numpy as np
 from ..runtime.signature import TensorSpec
 from .datatypes import DATATYPES, array_of_numbers, numbers_of_array
 from .errors import InvalidRequestError
-from .interface import VERSION, Interface
+from .interface import VERSION, ModelInterface
 from .request import KEPT_HEADS, LONGEST_KEPT, InferRequest, RawInput, RequestHead
 
 LENGTH_HEADER = "Inference-Header-Content-Length"
@@ -27,7 +27,7 @@ REFUSED_PARAMETERS = ("shared_memory_region", "classification", "sequence_id", "
 """Parameters of extensions which change what a request means and are not served."""
 
 
-def read_request(interface: Interface, body: bytes, header_length: str | None) -> InferRequest:
+def read_request(interface: ModelInterface, body: bytes, header_length: str | None) -> InferRequest:
     """The request in `body`, the JSON of which takes `header_length` bytes, or all if that is None.
 
     `InvalidRequestError` says what is wrong with it.
@@ -39,7 +39,7 @@ def read_request(interface: Interface, body: bytes, header_length: str | None) -
     return interface.request(head, [blob[begin:end] for begin, end in bounds])
 
 
-def write_answer(interface: Interface, head: RequestHead, results: Sequence[np.ndarray]) -> tuple[bytes, int | None]:
+def write_answer(interface: ModelInterface, head: RequestHead, results: Sequence[np.ndarray]) -> tuple[bytes, int | None]:
     """The body of an answer with `results`, the wanted outputs in order, and the bytes of its JSON if there are others."""
     if all(head.binary) and not head.id:
         text = _kept_answer_head(interface, head.outputs, tuple(array.shape for array in results))
@@ -57,7 +57,7 @@ def write_answer(interface: Interface, head: RequestHead, results: Sequence[np.n
 
 
 @functools.lru_cache(maxsize=KEPT_HEADS)
-def _kept_answer_head(interface: Interface, numbers: tuple[int, ...], shapes: tuple[tuple[int, ...], ...]) -> bytes:
+def _kept_answer_head(interface: ModelInterface, numbers: tuple[int, ...], shapes: tuple[tuple[int, ...], ...]) -> bytes:
     outputs = [_answer_entry(interface.outputs[number], shape, True) for number, shape in zip(numbers, shapes, strict=True)]
     return _answer_text(interface, outputs, "")
 
@@ -70,14 +70,14 @@ def _answer_entry(spec: TensorSpec, shape: Sequence[int], is_binary: bool) -> di
     return entry
 
 
-def _answer_text(interface: Interface, outputs: Sequence[Mapping[str, Any]], identity: str) -> bytes:
+def _answer_text(interface: ModelInterface, outputs: Sequence[Mapping[str, Any]], identity: str) -> bytes:
     record = {"model_name": interface.name, "model_version": VERSION, "outputs": outputs}
     if identity:
         record["id"] = identity
     return _ENCODER.encode(record).encode()
 
 
-def _read_head(interface: Interface, text: bytes, size: int) -> tuple[RequestHead, tuple[tuple[int, int], ...]]:
+def _read_head(interface: ModelInterface, text: bytes, size: int) -> tuple[RequestHead, tuple[tuple[int, int], ...]]:
     """The head that the JSON `text` is, before `size` bytes of binary data, and where each of its binary inputs lies in these."""
     record = _object(_parsed(text), "the request")
     parameters = _parameters(record, "the request")
@@ -100,7 +100,7 @@ _kept_head = functools.lru_cache(maxsize=KEPT_HEADS)(_read_head)
 
 
 def _read_inputs(
-    interface: Interface, record: Mapping[str, Any], blob_size: int
+    interface: ModelInterface, record: Mapping[str, Any], blob_size: int
 ) -> tuple[dict[str, RawInput | np.ndarray], list[tuple[int, int]]]:
     """Inputs by name, and where the binary ones lie among `blob_size` bytes, all of which belong to one of them."""
     found: dict[str, RawInput | np.ndarray] = {}

@@ -25,7 +25,7 @@ Given = RawInput | np.ndarray
 
 
 @dataclass(frozen=True, eq=False)
-class Interface:
+class ModelInterface:
     """Inputs and outputs of the model `name`. Equal to itself alone: a model that is loaded again has another one."""
 
     name: str
@@ -33,7 +33,7 @@ class Interface:
     outputs: tuple[TensorSpec, ...]
 
     @classmethod
-    def of(cls, name: str, inputs: Sequence[TensorSpec], outputs: Sequence[TensorSpec]) -> Interface:
+    def of(cls, name: str, inputs: Sequence[TensorSpec], outputs: Sequence[TensorSpec]) -> ModelInterface:
         """`RuntimeLoadError` if the protocol has no name for a type."""
         for spec in (*inputs, *outputs):
             if spec.dtype not in DATATYPES:

@@ -15,7 +15,7 @@ from ..errors import RuntimeLoadError
 from ..runtime.engine import Engine, load
 from .batching import batch_key, reason_against_batching
 from .errors import ServingError, TimedOutError, UnknownModelError
-from .interface import VERSION, Interface
+from .interface import VERSION, ModelInterface
 from .metrics import Figures
 from .options import ServeOptions
 from .scheduler import Call, Scheduler
@@ -30,7 +30,7 @@ class Loaded:
     """A model as its file was when `stamp` was taken."""
 
     engine: Engine
-    interface: Interface
+    interface: ModelInterface
     is_batched: bool
     stamp: Stamp
 
@@ -168,7 +168,7 @@ class Repository:
             raise RuntimeLoadError(f"{path}: error: no such file")
         source = path.read_bytes() if self._options.in_memory else path
         engine = load(source, self._options.num_threads, verify=True, verify_key=self._options.verify_key)
-        interface = Interface.of(name, engine.inputs, engine.outputs)
+        interface = ModelInterface.of(name, engine.inputs, engine.outputs)
         reason = reason_against_batching(interface, engine) if self._options.batching.max_batch > 1 else ""
         if reason:
             LOG.warning("model '%s': each request runs alone: %s", name, reason)

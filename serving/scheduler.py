@@ -26,7 +26,7 @@ _MOST_SHAPES = 1024
 _NO_WAIT = (0.0,)
 
 
-class Runner(Protocol):
+class ModelRunner(Protocol):
     """A model: `runtime.engine.Engine`, such as."""
 
     def __call__(self, *arguments: list[np.ndarray]) -> list[np.ndarray]: ...
@@ -40,7 +40,7 @@ class Runner(Protocol):
 class Call:
     """One request: inputs in order, what they can be batched with (None: nothing), and where the outputs go."""
 
-    runner: Runner
+    runner: ModelRunner
     inputs: list[np.ndarray]
     key: Hashable | None
     rows: int
@@ -73,7 +73,7 @@ class Scheduler:
         """Requests that wait now."""
         return len(self._waiting)
 
-    def answer_at_once(self, runner: Runner, inputs: list[np.ndarray]) -> list[np.ndarray] | None:
+    def answer_at_once(self, runner: ModelRunner, inputs: list[np.ndarray]) -> list[np.ndarray] | None:
         """The outputs, where nothing waits or runs and the last call with such inputs was quick; else None."""
         if self._waiting or self._running or not self._quick.get(shapes := _shapes(runner, inputs)):
             return None
@@ -218,7 +218,7 @@ def _fits(call: Call, first: Call) -> bool:
     return call.runner is first.runner and call.key is not None and call.key == first.key
 
 
-def _shapes(runner: Runner, inputs: Sequence[np.ndarray]) -> Hashable:
+def _shapes(runner: ModelRunner, inputs: Sequence[np.ndarray]) -> Hashable:
     return id(runner), *(array.shape for array in inputs)
 
 

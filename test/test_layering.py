@@ -257,3 +257,14 @@ def test_files_of_tests_have_names_of_their_own() -> None:
     """Tests import their helpers by bare names, so that the second of two files of one name would never be found."""
     names = [file.name for file in (ROOT / "test").rglob("*.py") if file.name not in ("conftest.py", "__init__.py")]
     assert not {name for name in names if names.count(name) > 1}
+
+
+def test_public_classes_have_names_of_their_own() -> None:
+    """One class name, one meaning. Ops are `dl.<name>` wherever they are used, so that a class of another folder may share theirs."""
+    names = []
+    for file in files():
+        if file.parts[0] in ALLOWED and file.parts[:2] != ("dialects", "dl"):
+            tree = ast.parse((ROOT / file).read_text("utf-8"))
+            names += [node.name for node in tree.body if isinstance(node, ast.ClassDef) and not node.name.startswith("_")]
+    assert len(names) > 500
+    assert not {name for name in names if names.count(name) > 1}

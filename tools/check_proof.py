@@ -24,7 +24,7 @@ from dlc.devices import refuse_endless
 from dlc.dialects.reading import parse_module
 from dlc.errors import DLCError
 from dlc.tools.proof_index import Unknown
-from dlc.tools.proof_program import Program
+from dlc.tools.proof_program import ProofProgram
 from dlc.tools.proof_values import CheckedAccess, Value
 
 _IN, _OUT = isl.dim_type.in_, isl.dim_type.out
@@ -103,7 +103,8 @@ def _check(modules: Sequence[ir.Module], one: dict[str, Any]) -> None:
         raise Rejected("two parameters have one name")
     terminals: dict[str, str] = {}
     before, after = (
-        Program(_function(module, one["function"]), side, parameters, terminals) for module, side in zip(modules, "ba", strict=True)
+        ProofProgram(_function(module, one["function"]), side, parameters, terminals)
+        for module, side in zip(modules, "ba", strict=True)
     )
     if not one["assumptions"]["no_alias"]:
         for program in (before, after):
@@ -114,7 +115,7 @@ def _check(modules: Sequence[ir.Module], one: dict[str, Any]) -> None:
     check.run()
 
 
-def _refuse_aliases(program: Program) -> None:
+def _refuse_aliases(program: ProofProgram) -> None:
     """Memory that is written has arguments marked `llvm.noalias`, or is alone."""
     touched = {one.memory: False for one in program.accesses if "local" not in one.memory and "keeps" not in one.value.key}
     touched |= {one.memory: True for one in program.accesses if one.writes and one.memory in touched}
@@ -127,7 +128,7 @@ def _refuse_aliases(program: Program) -> None:
 class _Check:
     """One function's certificate against both programs."""
 
-    def __init__(self, before: Program, after: Program, one: dict[str, Any]) -> None:
+    def __init__(self, before: ProofProgram, after: ProofProgram, one: dict[str, Any]) -> None:
         self.before, self.after = before, after
         self.keys = [{value.key: value for value in program.values.values()} for program in (after, before)]
         self.context = _context(before, one)
@@ -261,13 +262,13 @@ class _Check:
                 raise Rejected(f"{access.value.key} leaves its memref")
 
 
-def _results(program: Program) -> dict[str, Value]:
+def _results(program: ProofProgram) -> dict[str, Value]:
     """The values that a function leaves behind, by what they are: `keeps arg0`, `returns 0`."""
     roles = ((value.key.split(" ", 2)[2], value) for value in program.values.values())
     return {role: value for role, value in roles if role.startswith(("keeps ", "returns "))}
 
 
-def _context(before: Program, one: dict[str, Any]) -> isl.Set:
+def _context(before: ProofProgram, one: dict[str, Any]) -> isl.Set:
     """The parameters for which the function before stays inside of its memrefs; sizes are not negative."""
     sizes = [name for key, name in before.parameters.items() if key.startswith("memref.dim")]
     if one["assumptions"]["non_negative"]:
@@ -278,7 +279,7 @@ def _context(before: Program, one: dict[str, Any]) -> isl.Set:
     return context
 
 
-def _outside(program: Program, access: CheckedAccess) -> isl.Set:
+def _outside(program: ProofProgram, access: CheckedAccess) -> isl.Set:
     """The elements that an access touches and its memref does not have."""
     dims = [f"e{at}" for at in range(len(access.sizes))]
     bounds = " and ".join(f"0 <= {dim} < {size}" for dim, size in zip(dims, access.sizes, strict=True) if size) or "true"

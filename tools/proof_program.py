@@ -26,7 +26,7 @@ _SILENT = {
 }
 
 
-class Program(Values):
+class ProofProgram(Values):
     """The values and accesses of `function`; `parameters` maps what index values are to their names in the proof."""
 
     def __init__(self, function: ir.Operation, side: str, parameters: dict[str, str], terminals: dict[str, str]) -> None:

@@ -13,7 +13,7 @@ MOST_RADIX = 13
 
 
 @dataclass(frozen=True)
-class Stage:
+class FftStage:
     """One stage of Cooley and Tukey, decimation in frequency: `blocks` transforms of `radix * rest` points each.
 
     With w = exp(-2 pi i / (radix * rest)), element `at` of part u of a block is w^(u * at) times result u of the butterfly over
@@ -49,12 +49,12 @@ def radices(length: int) -> tuple[int, ...]:
     return (*found, length) if length > 1 else tuple(found)
 
 
-def stages(length: int) -> list[Stage]:
+def stages(length: int) -> list[FftStage]:
     """The stages of a transform of `length` points."""
     found, blocks, offset = [], 1, 0
     for radix in radices(length):
         rest = length // (blocks * radix)
-        found.append(Stage(blocks, radix, rest, offset))
+        found.append(FftStage(blocks, radix, rest, offset))
         offset += (radix - 1) * rest
         blocks *= radix
     return found

@@ -12,7 +12,7 @@ from dlc.frontends.onnx.coverage import NodeCoverage, State, Survey
 from dlc.frontends.onnx.importers import find_importer
 from dlc.frontends.onnx.loader import opset_of
 from dlc.frontends.onnx.node import key_of, label_of, op_of
-from dlc.hosting.graph import HostGraph, Segment
+from dlc.hosting.graph import GraphSegment, HostGraph
 from dlc.hosting.hosted import read_host_graph
 from dlc.hosting.segments import declared_types, model_of
 from dlc.request import ReadOptions
@@ -47,7 +47,7 @@ def _survey(graph: HostGraph, look: SurveyModel) -> Survey:
     return Survey(tuple(nodes), tuple(problems))
 
 
-def _unchecked(segment: Segment) -> Iterator[NodeCoverage]:
+def _unchecked(segment: GraphSegment) -> Iterator[NodeCoverage]:
     """The nodes of a segment that is compiled at its calls."""
     for index, node in enumerate(segment.model.graph.node):
         opset, is_known = opset_of(segment.model, key_of(node)[0]), find_importer(key_of(node)) is not None

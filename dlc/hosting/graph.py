@@ -13,7 +13,7 @@ from dlc.runtime.host.registry import HostFunction, HostNode
 
 
 @dataclass(frozen=True)
-class Segment:
+class GraphSegment:
     """Nodes that are compiled together, as a model of their own. Types of `inputs` that are not known are those of a call.
 
     `declared` is what the file says of the outputs.
@@ -52,7 +52,7 @@ class ControlFlow:
     outputs: tuple[str, ...]
 
 
-Step = Segment | HostCall | ControlFlow
+Step = GraphSegment | HostCall | ControlFlow
 
 
 @dataclass(frozen=True)
@@ -68,16 +68,16 @@ class HostGraph:
     def host_steps(self) -> Iterator[HostCall | ControlFlow]:
         """All steps that the host computes, those of bodies among them."""
         for step in self.steps:
-            if isinstance(step, Segment):
+            if isinstance(step, GraphSegment):
                 continue
             yield step
             for body in step.bodies.values() if isinstance(step, ControlFlow) else ():
                 yield from body.host_steps()
 
-    def segments(self) -> Iterator[Segment]:
+    def segments(self) -> Iterator[GraphSegment]:
         """All segments, those of bodies among them."""
         for step in self.steps:
-            if isinstance(step, Segment):
+            if isinstance(step, GraphSegment):
                 yield step
             elif isinstance(step, ControlFlow):
                 for body in step.bodies.values():

@@ -14,7 +14,7 @@ from dlc.compiled_model import CompiledModel
 from dlc.diagnostics import did_you_mean
 from dlc.errors import CancelledError, InvalidInputError
 from dlc.given_values import check_table
-from dlc.hosting.graph import HostGraph, Segment
+from dlc.hosting.graph import GraphSegment, HostGraph
 from dlc.hosting.program import HostProgram
 from dlc.hosting.segments import CompiledSegment, CompileModel
 from dlc.hosting.types import ValueSpec, checked_value, spec_of, takes_list
@@ -109,7 +109,7 @@ class HostedModel(CompiledModel):
         is_listed = isinstance(given, list | tuple) and len(given) == 1 and isinstance(given[0], list | tuple | None)
         return arguments if is_listed or isinstance(given, Mapping) else ([given],)
 
-    def _run_segment(self, segment: Segment, arrays: Sequence[np.ndarray]) -> Sequence[np.ndarray]:
+    def _run_segment(self, segment: GraphSegment, arrays: Sequence[np.ndarray]) -> Sequence[np.ndarray]:
         return self._compiled[id(segment)](arrays)
 
     def _check_of_call(self) -> Callable[[], None]:

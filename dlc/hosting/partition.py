@@ -14,7 +14,7 @@ from dlc.frontends.onnx.importers import find_importer
 from dlc.frontends.onnx.loader import PreparedModel, infer_shapes, opset_of
 from dlc.frontends.onnx.validation.problems import place_of
 from dlc.hosting.decomposition import decomposed
-from dlc.hosting.graph import ControlFlow, HostCall, HostGraph, Segment, Step
+from dlc.hosting.graph import ControlFlow, GraphSegment, HostCall, HostGraph, Step
 from dlc.hosting.types import HostTensor, HostType, type_of_proto
 from dlc.runtime.host.registry import HostNode, host_ops
 
@@ -145,7 +145,7 @@ class _Cutter:
         scope = self._scope_of(graph, outer)
         return any(self._is_hosted(node, scope) for node in graph.node)
 
-    def _segment(self, nodes: Sequence[onnx.NodeProto], wanted: set[str], scope: _Scope) -> Segment:
+    def _segment(self, nodes: Sequence[onnx.NodeProto], wanted: set[str], scope: _Scope) -> GraphSegment:
         """Nodes of one level as a model."""
         made = {name for node in nodes for name in node.output if name}
         free = dict.fromkeys(name for node in nodes for name in free_names(node) if name not in made)
@@ -158,7 +158,7 @@ class _Cutter:
         model.graph.node.extend(nodes)
         model.graph.initializer.extend(scope.tensors[each] for each in free if each in scope.tensors)
         model.graph.output.extend(onnx.helper.make_empty_tensor_value_info(each) for each in outputs)
-        return Segment(model, name, inputs, outputs, {each: self.declared[each] for each in outputs if each in self.declared})
+        return GraphSegment(model, name, inputs, outputs, {each: self.declared[each] for each in outputs if each in self.declared})
 
     def _host_step(self, node: onnx.NodeProto, scope: _Scope) -> Step | None:
         """The step of a node; None, and an entry of `unsupported`, where there is none."""

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from dlc.errors import InvalidInputError, OutOfMemoryError
-from dlc.hosting.graph import ControlFlow, HostCall, HostGraph, Segment, Step
+from dlc.hosting.graph import ControlFlow, GraphSegment, HostCall, HostGraph, Step
 from dlc.hosting.types import HostSequence, HostTensor, HostType
 
-RunSegment = Callable[[Segment, Sequence[np.ndarray]], Sequence[np.ndarray]]
+RunSegment = Callable[[GraphSegment, Sequence[np.ndarray]], Sequence[np.ndarray]]
 Check = Callable[[], None]
 """Raises where the call was cancelled."""
 _FAULTS = (ValueError, TypeError, IndexError, KeyError, AttributeError, ZeroDivisionError, OverflowError)
@@ -41,7 +41,7 @@ class HostProgram:
         return [values[name] for name in graph.outputs]
 
     def _outputs_of(self, step: Step, values: Mapping[str, Any], check: Check) -> Sequence[Any]:
-        if isinstance(step, Segment):
+        if isinstance(step, GraphSegment):
             return self._run_segment(step, [values[name] for name in step.inputs])
         inputs = [values[name] for name in step.inputs]
         try:

@@ -12,7 +12,7 @@ import onnx
 
 from dlc.dtypes import NUMPY_DTYPES, dtype_of_numpy
 from dlc.errors import InvalidInputError, ParseError
-from dlc.hosting.graph import Segment
+from dlc.hosting.graph import GraphSegment
 from dlc.hosting.types import HostTensor, HostType
 from dlc.lowering.deadline import Progress
 from dlc.runtime.signature import Dim, TensorSpec
@@ -31,7 +31,7 @@ CompileModel = Callable[["onnx.ModelProto", "Progress | None"], "CompiledModel"]
 class CompiledSegment:
     """A segment and its code by the types of its inputs."""
 
-    segment: Segment
+    segment: GraphSegment
     compile: CompileModel
     variants: Variants
     params: Mapping[str, np.ndarray] = field(default_factory=dict)
@@ -81,7 +81,7 @@ class CompiledSegment:
         return {tensor.name for tensor in self.segment.model.graph.initializer}
 
 
-def _check_declared(segment: Segment, made: Sequence[TensorSpec]) -> None:
+def _check_declared(segment: GraphSegment, made: Sequence[TensorSpec]) -> None:
     """`ParseError` where a segment makes another element type or rank than the file declares."""
     for name, spec in zip(segment.outputs, made, strict=True):
         declared = segment.declared.get(name)
@@ -93,7 +93,7 @@ def _check_declared(segment: Segment, made: Sequence[TensorSpec]) -> None:
             raise ParseError(f"{segment.name}: error: {what}; correct the declaration, or export the model again")
 
 
-def model_of(segment: Segment, types: TensorTypes) -> onnx.ModelProto:
+def model_of(segment: GraphSegment, types: TensorTypes) -> onnx.ModelProto:
     """The segment as a model with inputs of these types."""
     model = onnx.ModelProto()
     model.CopyFrom(segment.model)
@@ -103,7 +103,7 @@ def model_of(segment: Segment, types: TensorTypes) -> onnx.ModelProto:
     return model
 
 
-def declared_types(segment: Segment) -> TensorTypes | None:
+def declared_types(segment: GraphSegment) -> TensorTypes | None:
     """The types of a segment's inputs as the model declares them; None where one is not known before a call."""
     found = []
     for kind in segment.inputs.values():

@@ -77,7 +77,7 @@ Loader = Callable[[Path, Arrays, LoadOptions], LoadedModel]
 
 
 @dataclass(frozen=True)
-class Engine:
+class KnownEngine:
     """An engine by name: the module that has it, what to install for that, how a model is loaded, which files it reads."""
 
     name: str
@@ -99,7 +99,7 @@ class Engine:
             return False
 
 
-def find_engines(names: Sequence[str]) -> list[Engine]:
+def find_engines(names: Sequence[str]) -> list[KnownEngine]:
     """The engines of these names, installed or not; `InvalidInputError` names one that is unknown."""
     known = [name for name in ENGINES if name not in (PEAK, BASELINE)]
     unknown = next((name for name in names if name not in known), None)
@@ -321,16 +321,16 @@ _GPU_ENGINES = (
 )
 """Name, module and packages. Where the module is there without a GPU, loading says so."""
 
-ENGINES: Mapping[str, Engine] = {
+ENGINES: Mapping[str, KnownEngine] = {
     engine.name: engine
     for engine in (
-        Engine(PEAK, "dlc", "dlc", _Peak, (".onnx", ".mlir")),
-        Engine("dlc", "dlc", "dlc", _Dlc, (".onnx", ".mlir")),
-        Engine(BASELINE, "dlc", "dlc", _Dlc, (".onnx", ".mlir")),
-        Engine("onnxruntime", "onnxruntime", "onnxruntime", OnnxRuntime),
-        Engine("openvino", "openvino", "openvino", _OpenVino),
-        Engine("iree", "iree.compiler", "iree-base-compiler iree-base-runtime", _Iree),
-        Engine("openblas", "numpy", "numpy", _OpenBlas),
-        *(Engine(name, module, package, partial(_on_gpu, name)) for name, module, package in _GPU_ENGINES),
+        KnownEngine(PEAK, "dlc", "dlc", _Peak, (".onnx", ".mlir")),
+        KnownEngine("dlc", "dlc", "dlc", _Dlc, (".onnx", ".mlir")),
+        KnownEngine(BASELINE, "dlc", "dlc", _Dlc, (".onnx", ".mlir")),
+        KnownEngine("onnxruntime", "onnxruntime", "onnxruntime", OnnxRuntime),
+        KnownEngine("openvino", "openvino", "openvino", _OpenVino),
+        KnownEngine("iree", "iree.compiler", "iree-base-compiler iree-base-runtime", _Iree),
+        KnownEngine("openblas", "numpy", "numpy", _OpenBlas),
+        *(KnownEngine(name, module, package, partial(_on_gpu, name)) for name, module, package in _GPU_ENGINES),
     )
 }

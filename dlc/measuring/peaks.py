@@ -40,7 +40,7 @@ _LEAST_READ = 64 << 20
 
 
 @dataclass(frozen=True)
-class Level:
+class MemoryLevel:
     """A level of memory: how much it holds, and bytes per second that are read from it."""
 
     name: str
@@ -54,9 +54,9 @@ class Peaks:
 
     threads: int
     flops: float
-    levels: tuple[Level, ...]
+    levels: tuple[MemoryLevel, ...]
 
-    def level_of(self, size: float) -> Level:
+    def level_of(self, size: float) -> MemoryLevel:
         """The nearest level that holds `size` bytes."""
         return next((level for level in self.levels[:-1] if size <= level.size), self.levels[-1])
 
@@ -74,15 +74,15 @@ def measure_peaks(threads: int = 1) -> Peaks:
     facts = host_facts()
     flops = _together(fma_loop, threads) * fma_operations()
     sizes = [("L1", facts.l1_bytes), ("L2", facts.l2_bytes), ("L3", facts.l3_bytes // threads)]
-    levels = [Level(name, size, _read_rate(min(size // 2, _ENOUGH), threads)) for name, size in sizes]
+    levels = [MemoryLevel(name, size, _read_rate(min(size // 2, _ENOUGH), threads)) for name, size in sizes]
     beyond = min(_BEYOND_CACHES * facts.l3_bytes, _MOST_BYTES)
-    return Peaks(threads, flops, (*levels, Level("memory", beyond, _read_rate(beyond, threads))))
+    return Peaks(threads, flops, (*levels, MemoryLevel("memory", beyond, _read_rate(beyond, threads))))
 
 
 def peaks_of(facts: GpuMachine) -> Peaks:
     """The peaks of a GPU by its figures: f32 without tensor cores, and its memory."""
     rate = facts.clock_mhz * 1e6
-    memory = Level("memory", _MOST_BYTES, facts.memory_bytes_per_cycle * rate)
+    memory = MemoryLevel("memory", _MOST_BYTES, facts.memory_bytes_per_cycle * rate)
     return Peaks(1, 2.0 * facts.fma_per_cycle * facts.multiprocessors * rate, (memory,))
 
 

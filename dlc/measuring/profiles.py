@@ -169,7 +169,7 @@ def measure_profile(plain: dlc.CompiledModel, inputs: Arrays, costs: Mapping[str
     machine = find_target(plain.options.target).machine(plain.options.target)
     on_gpu = isinstance(machine, GpuMachine)
     peaks, loop = (peaks_of(machine), _nothing) if isinstance(machine, GpuMachine) else (measure_peaks(threads), fma_loop())
-    rounds: list[Round] = []
+    rounds: list[ProfileRound] = []
     end = time.perf_counter() + effort.seconds
     while len(rounds) < effort.least_rounds or (time.perf_counter() < end and len(rounds) < effort.rounds):
         rounds.append(_round(plain, profiled, given, count, loop, swap=bool(len(rounds) % 2)))
@@ -184,7 +184,7 @@ def _nothing() -> None:
 
 
 def summarize_rounds(
-    names: Sequence[str], rounds: Sequence[Round], costs: Mapping[str, KernelCost], sizes: Mapping[str, int], peaks: Peaks
+    names: Sequence[str], rounds: Sequence[ProfileRound], costs: Mapping[str, KernelCost], sizes: Mapping[str, int], peaks: Peaks
 ) -> Profile:
     """The profile that rounds, the fastest first, tell; `names` are those of the rows from row 1 on."""
     kept = [each.profiled for each in rounds[: (len(rounds) + 1) // 2]]
@@ -201,7 +201,7 @@ def _seconds_of(call: Callable[[], None]) -> float:
 
 
 @dataclass(frozen=True)
-class Round:
+class ProfileRound:
     """Calls without and with a profile, and seconds of a loop of multiply-adds."""
 
     plain: Charges
@@ -238,11 +238,11 @@ def _round(
     count: int,
     loop: Callable[[], None],
     swap: bool,
-) -> Round:
+) -> ProfileRound:
     """One turn of each; `swap` lets the profile begin."""
     order = (profiled, plain) if swap else (plain, profiled)
     first, second = (_sample(model, inputs, count) for model in order)
-    return Round(*((second, first) if swap else (first, second)), _seconds_of(loop))
+    return ProfileRound(*((second, first) if swap else (first, second)), _seconds_of(loop))
 
 
 def _sizes(specs: Sequence[TensorSpec], inputs: Arrays) -> dict[str, int]:

@@ -17,7 +17,7 @@ from dlc.errors import InvalidInputError
 from dlc.native.forms import ARCHIVE, HEADER, LIBRARY, PROGRAM
 from dlc.native.header import header_text
 from dlc.native.interface import CInterface
-from dlc.native.source import Entry, SourceFacts, WeightsPart, source_text
+from dlc.native.source import EntryPoint, SourceFacts, WeightsPart, source_text
 from dlc.native.toolchain import Toolchain, find_runtime
 from dlc.partial_files import replacing
 from dlc.runtime.library import load_library
@@ -47,7 +47,7 @@ class NativeModel:
     features: tuple[str, ...]
     signature: Signature
     objects: tuple[bytes, ...]
-    entry: Entry
+    entry: EntryPoint
     params: tuple[np.ndarray, ...]
 
     @property

@@ -12,7 +12,7 @@ from dlc.errors import InvalidInputError
 from dlc.native.building import RENAMED, NativeModel
 from dlc.native.header import arena_header_text
 from dlc.native.interface import CInterface
-from dlc.native.source import Entry, SourceFacts, WeightsPart, arena_source_text, weights_text
+from dlc.native.source import EntryPoint, SourceFacts, WeightsPart, arena_source_text, weights_text
 from dlc.native.toolchain import Toolchain, runtime_file
 from dlc.partial_files import replacing
 from dlc.runtime.signature import Signature, TensorSpec
@@ -38,7 +38,7 @@ def write_c_runtime(model: NativeModel, call_bytes: int, folder: Path) -> None:
     places = [table.place(array) for array in model.params]
     size = arena_bytes(model.signature, call_bytes)
     content = _object(model, tools, table)
-    entry = Entry(_entry_name(interface), model.entry.arguments)
+    entry = EntryPoint(_entry_name(interface), model.entry.arguments)
     facts = SourceFacts(
         model.target, model.arch, model.features, entry, model.signature.params, places, WeightsPart(table.size, "weights.bin")
     )

@@ -16,7 +16,7 @@ from dlc.lowering.affine_to_llvm.interfaces import C_INTERFACE
 from dlc.lowering.deadline import Progress
 from dlc.native.building import NativeModel
 from dlc.native.names import model_name
-from dlc.native.source import Entry
+from dlc.native.source import EntryPoint
 from dlc.option_values import DEFAULT_TARGET
 from dlc.runtime.signature import Signature
 from dlc.sources import Source
@@ -91,7 +91,7 @@ def _require_known_sizes(signature: Signature) -> None:
                 raise TargetError(f"a program without a heap has models of known sizes, and {kind} '{spec}' has others; {remedy}")
 
 
-_Code = tuple[Signature, Entry, tuple[bytes, ...], Sequence[np.ndarray]]
+_Code = tuple[Signature, EntryPoint, tuple[bytes, ...], Sequence[np.ndarray]]
 
 
 def _by_kernels(source: Source, options: CompileOptions, progress: Progress | None) -> _Code:
@@ -101,7 +101,7 @@ def _by_kernels(source: Source, options: CompileOptions, progress: Progress | No
     record, _ = compile_record(source, options, progress)
     params = arrays_for(source, options, record, WeightRecipe.evaluate(record.recipe, source.params))
     signature = record.code.signature
-    return signature, Entry(packed_name(signature.entry)), record.code.objects, params
+    return signature, EntryPoint(packed_name(signature.entry)), record.code.objects, params
 
 
 def _whole(source: Source, options: CompileOptions, progress: Progress | None) -> _Code:
@@ -113,7 +113,7 @@ def _of_whole(code: ModelCode, params: Sequence[np.ndarray]) -> _Code:
     """With the entry that takes each descriptor, which C calls without a table."""
     signature = code.signature
     arguments = len(signature.inputs) + len(signature.params) + bool(signature.outputs)
-    return signature, Entry(f"{C_INTERFACE}{signature.entry}", arguments), code.objects, params
+    return signature, EntryPoint(f"{C_INTERFACE}{signature.entry}", arguments), code.objects, params
 
 
 def _require_elf(facts: Machine) -> None:

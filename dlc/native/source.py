@@ -28,7 +28,7 @@ class WeightsPart:
 
 
 @dataclass(frozen=True)
-class Entry:
+class EntryPoint:
     """A function of the code by its name, which takes one table of pointers, or so many pointers one by one."""
 
     name: str
@@ -42,7 +42,7 @@ class SourceFacts:
     target: str
     arch: str
     features: Sequence[str]
-    entry: Entry
+    entry: EntryPoint
     params: Sequence[TensorSpec]
     places: Sequence[int]
     weights: WeightsPart
@@ -115,7 +115,7 @@ def _assembly(name: str, file: str, *more: str) -> str:
     return "__asm__(" + "\n        ".join(f'"{line}\\n"' for line in lines) + ");\n"
 
 
-def _entry(entry: Entry) -> Iterator[str]:
+def _entry(entry: EntryPoint) -> Iterator[str]:
     """A function of one table, of the record's type."""
     if entry.arguments is None:
         yield f"extern void {entry.name}(void **table);\nstatic void {_ENTRY}(void **table) {{ {entry.name}(table); }}\n\n"

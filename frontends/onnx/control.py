@@ -13,7 +13,7 @@ from dlc.dialects import dl
 from dlc.dialects.dl.types import type_of_value
 from dlc.frontends.onnx.importers import Imported, importer
 from dlc.frontends.onnx.node import NodeContext
-from dlc.frontends.onnx.regions import Step, build_if, build_loop
+from dlc.frontends.onnx.regions import BodyStep, build_if, build_loop
 from dlc.frontends.onnx.stacks import Placement, as_tensor, size_along
 
 _BATCHED_SCAN = 8
@@ -43,13 +43,13 @@ def import_loop(node: NodeContext) -> Sequence[Imported]:
     steps, start = _trip_count(node), _start(node)
     shape = [dim if isinstance(dim, int) else 1 for dim in node.type(1).shape] if node.has_input(1) else []
 
-    def body(number: ir.Value, values: Sequence[ir.Value]) -> Step:
+    def body(number: ir.Value, values: Sequence[ir.Value]) -> BodyStep:
         # A body runs only where the condition holds.
         given = node.import_body(graph, [as_tensor(number, _number_shape(graph)), np.ones(shape, np.bool_), *values])
         if isinstance(given[0], ir.Value) and type_of_value(given[0]).num_elements != 1:
             node.unsupported(f"the condition that its body gives is {type_of_value(given[0])}; it must be one truth value")
         _check_truth(node, given[0])
-        return Step(given[0], given[1 : len(values) + 1], given[len(values) + 1 :])
+        return BodyStep(given[0], given[1 : len(values) + 1], given[len(values) + 1 :])
 
     return build_loop(node, steps, start, carried, body)
 
@@ -75,9 +75,9 @@ def _batched_scan(node: NodeContext) -> Sequence[Imported]:
         shown = ", ".join(str(type_of_value(value)) for value in inputs)
         node.unsupported(f"its states and scan inputs are {shown}, but all must begin with the same batch")
 
-    def body(number: ir.Value, _: Sequence[ir.Value]) -> Step:
+    def body(number: ir.Value, _: Sequence[ir.Value]) -> BodyStep:
         of_batch = [dl.gather(value, as_tensor(number), axis=0) for value in inputs]
-        return Step(None, [], _scan(node, scan, of_batch[: scan.states], of_batch[scan.states :]))
+        return BodyStep(None, [], _scan(node, scan, of_batch[: scan.states], of_batch[scan.states :]))
 
     return build_loop(node, size_along(inputs[0], 0), None, [], body)
 
@@ -120,11 +120,11 @@ def _scan(node: NodeContext, scan: _ScanForm, states: Sequence[ir.Value], inputs
         )
     steps = known.pop() if known else sizes[0]
 
-    def body(number: ir.Value, values: Sequence[ir.Value]) -> Step:
+    def body(number: ir.Value, values: Sequence[ir.Value]) -> BodyStep:
         slices = [_slice(value, source, number, steps) for value, source in zip(inputs, scan.sources, strict=True)]
         given = node.import_body(scan.graph, [*values, *slices])
         _check_output_axes(node, scan, given[len(values) :])
-        return Step(None, given[: len(values)], given[len(values) :])
+        return BodyStep(None, given[: len(values)], given[len(values) :])
 
     return build_loop(node, steps, None, states, body, scan.targets)
 

@@ -17,31 +17,31 @@ from dlc.frontends.onnx.node import NodeContext
 
 
 @dataclass(frozen=True)
-class Term:
+class EinsumTerm:
     """A value and the label of each of its axes."""
 
     value: ir.Value
     labels: str
 
-    def ordered(self, labels: str) -> Term:
+    def ordered(self, labels: str) -> EinsumTerm:
         """The same with the axes in the order of `labels`, a permutation of its own."""
         if labels == self.labels:
             return self
-        return Term(dl.transpose(self.value, perm=[self.labels.index(label) for label in labels]), labels)
+        return EinsumTerm(dl.transpose(self.value, perm=[self.labels.index(label) for label in labels]), labels)
 
-    def summed(self, kept: str) -> Term:
+    def summed(self, kept: str) -> EinsumTerm:
         """The sum over the axes whose label is not in `kept`."""
         axes = [axis for axis, label in enumerate(self.labels) if label not in kept]
         if not axes:
             return self
         labels = "".join(label for label in self.labels if label in kept)
-        return Term(dl.reduce_sum(self.value, axes=axes), labels)
+        return EinsumTerm(dl.reduce_sum(self.value, axes=axes), labels)
 
-    def aligned(self, labels: str) -> Term:
+    def aligned(self, labels: str) -> EinsumTerm:
         """The same with the axes of `labels`, of size 1 where it lacks one."""
         own = self.ordered("".join(label for label in labels if label in self.labels))
         missing = [axis for axis, label in enumerate(labels) if label not in self.labels]
-        return Term(dl.unsqueeze(own.value, axes=missing), labels) if missing else own
+        return EinsumTerm(dl.unsqueeze(own.value, axes=missing), labels) if missing else own
 
 
 @importer("Einsum")
@@ -49,7 +49,7 @@ def import_einsum(node: NodeContext) -> ir.Value:
     """Operands are combined from left to right; a label leaves as soon as nothing after needs it."""
     ranks = [node.rank(index) for index in range(node.num_inputs)]
     inputs, output = _parse(node, node.attribute("equation"), ranks)
-    terms = [_without_repeats(node, Term(node.value(index), labels)) for index, labels in enumerate(inputs)]
+    terms = [_without_repeats(node, EinsumTerm(node.value(index), labels)) for index, labels in enumerate(inputs)]
     current = terms[0]
     for index, term in enumerate(terms[1:], 1):
         later = set(output).union(*(other.labels for other in terms[index + 1 :]))
@@ -57,7 +57,7 @@ def import_einsum(node: NodeContext) -> ir.Value:
     return current.summed(output).ordered(output).value
 
 
-def _without_repeats(node: NodeContext, term: Term) -> Term:
+def _without_repeats(node: NodeContext, term: EinsumTerm) -> EinsumTerm:
     """The diagonal of axes that share a label: elements off it become 0, then the last of the axes is summed away."""
     repeated = next((label for label in term.labels if term.labels.count(label) > 1), None)
     if repeated is None:
@@ -70,7 +70,7 @@ def _without_repeats(node: NodeContext, term: Term) -> Term:
     places = np.expand_dims(np.eye(size, dtype=np.bool_), list(range(1, last - first)))
     diagonal = node.constant_value(np.expand_dims(places, list(range(places.ndim, places.ndim + kind.rank - last - 1))))
     kept = dl.where(diagonal, term.value, node.constant_value(0, kind.dtype))
-    shorter = Term(dl.reduce_sum(kept, axes=[last]), term.labels[:last] + term.labels[last + 1 :])
+    shorter = EinsumTerm(dl.reduce_sum(kept, axes=[last]), term.labels[:last] + term.labels[last + 1 :])
     return _without_repeats(node, shorter)
 
 
@@ -102,7 +102,7 @@ def _expanded(text: str, rank: int, hidden: str) -> str:
     return text.replace("...", hidden[len(hidden) - width :])
 
 
-def _combined(lhs: Term, rhs: Term, later: str) -> Term:
+def _combined(lhs: EinsumTerm, rhs: EinsumTerm, later: str) -> EinsumTerm:
     """The product of two terms, summed over the labels that are not in `later`."""
     lhs = lhs.summed(later + rhs.labels)
     rhs = rhs.summed(later + lhs.labels)
@@ -113,21 +113,21 @@ def _combined(lhs: Term, rhs: Term, later: str) -> Term:
     columns = "".join(label for label in rhs.labels if label not in shared)
     if not summed:
         labels = batch + rows + columns
-        return Term(dl.mul(lhs.aligned(labels).value, rhs.aligned(labels).value), labels)
+        return EinsumTerm(dl.mul(lhs.aligned(labels).value, rhs.aligned(labels).value), labels)
     # All rows but the last, and all columns but the last, are batch axes along which the other operand repeats.
     outer, m, n = batch + rows[:-1] + columns[:-1], rows[-1:], columns[-1:]
     left = _merged(lhs.ordered(batch + rows + summed), len(summed))
     right = _merged(rhs.ordered(batch + columns + summed), len(summed))
-    left = Term(left.value, batch + rows + "*").aligned(outer + m + "*")
-    right = Term(right.value, batch + columns + "*").aligned(outer + "*" + n)
+    left = EinsumTerm(left.value, batch + rows + "*").aligned(outer + m + "*")
+    right = EinsumTerm(right.value, batch + columns + "*").aligned(outer + "*" + n)
     left_value = left.value if m else dl.unsqueeze(left.value, axes=[-2])
     right_value = right.value if n else dl.unsqueeze(right.value, axes=[-1])
     product = dl.matmul(left_value, right_value)
     gone = [*([] if m else [-2]), *([] if n else [-1])]
-    return Term(dl.squeeze(product, axes=gone) if gone else product, outer + m + n)
+    return EinsumTerm(dl.squeeze(product, axes=gone) if gone else product, outer + m + n)
 
 
-def _merged(term: Term, count: int) -> Term:
+def _merged(term: EinsumTerm, count: int) -> EinsumTerm:
     """The term with its last `count` axes made one."""
     if count == 1:
         return term
@@ -137,4 +137,4 @@ def _merged(term: Term, count: int) -> Term:
     sizes = [dim if isinstance(dim, int) else -1 for dim in kept]
     copied = [-1 if isinstance(dim, int) else axis for axis, dim in enumerate(kept)]
     value = dl.reshape(term.value, shape=[*sizes, merged], copied=[*copied, -1])
-    return Term(value, term.labels[:-count] + "*")
+    return EinsumTerm(value, term.labels[:-count] + "*")

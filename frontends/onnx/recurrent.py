@@ -13,7 +13,7 @@ from dlc.dialects.dl.types import NUMPY_DTYPES, type_of_value
 from dlc.frontends.onnx.importers import importer
 from dlc.frontends.onnx.node import NodeContext
 from dlc.frontends.onnx.recurrent_cells import GATES, CellForm, Layer, cell_of, part
-from dlc.frontends.onnx.regions import Step, build_loop
+from dlc.frontends.onnx.regions import BodyStep, build_loop
 from dlc.frontends.onnx.stacks import Placement, as_tensor, size_along
 
 _BIASES, _LENGTHS, _PEEPHOLES = 3, 4, 7
@@ -75,14 +75,14 @@ def _run(node: NodeContext, sequence: _Sequence, index: int, reverse: bool) -> l
     steps = size_along(x, 0)
     backwards = reverse and not turns
 
-    def body(number: ir.Value, state: Sequence[ir.Value]) -> Step:
+    def body(number: ir.Value, state: Sequence[ir.Value]) -> BodyStep:
         place = as_tensor(number)
         after = cell(dl.gather(shares, _from_end(steps, place) if backwards else place, axis=0), state)
         if sequence.lengths is None:
-            return Step(None, after, [after[0]])
+            return BodyStep(None, after, [after[0]])
         runs = dl.unsqueeze(dl.less(place, sequence.lengths), axes=[1])
         kept = dl.where(runs, after[0], _zero(after[0]))
-        return Step(None, [dl.where(runs, new, old) for new, old in zip(after, state, strict=True)], [kept])
+        return BodyStep(None, [dl.where(runs, new, old) for new, old in zip(after, state, strict=True)], [kept])
 
     *last, every = build_loop(node, steps, None, start, body, [Placement(0, backwards, start[0])])
     return [*last, dl.reverse_sequence(every, sequence.lengths, axis=0, batch_axis=1) if turns else every]

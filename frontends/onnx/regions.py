@@ -31,7 +31,7 @@ from dlc.frontends.onnx.stacks import (
 
 
 @dataclass(frozen=True)
-class Step:
+class BodyStep:
     """What a body gives: whether another step follows (None: that is not asked), what it hands on, and what is kept of it."""
 
     go_on: Imported | None
@@ -39,7 +39,7 @@ class Step:
     kept: Sequence[Imported]
 
 
-Body = Callable[[ir.Value, Sequence[ir.Value]], Step]
+Body = Callable[[ir.Value, Sequence[ir.Value]], BodyStep]
 """Builds a step at the insertion point, from its number (an index) and the carried values."""
 
 
@@ -109,7 +109,7 @@ class _Loop:
     placements: Sequence[Placement] | None
     stacked: list[Stack] = field(default_factory=list)
 
-    def finish(self, carried: Sequence[ir.Value], step: Step, given: Sequence[ir.Value]) -> list[ir.Value]:
+    def finish(self, carried: Sequence[ir.Value], step: BodyStep, given: Sequence[ir.Value]) -> list[ir.Value]:
         go_on = None if step.go_on is None or _is_true(step.go_on) else step.go_on
         counted = go_on is None and self.start is None and self.steps is not None
         placements = self.placements or [Placement()] * len(step.kept)

@@ -144,7 +144,7 @@ class Chunks(Form):
         return nodes.end()
 
 
-class Stack(Form):
+class StackedForm(Form):
     """A sequence whose tensors, of one shape, lie along the first axis of a tensor."""
 
     def __init__(self, facts: ModelFacts, maker: onnx.NodeProto, stack: str) -> None:

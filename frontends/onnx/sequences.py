@@ -13,7 +13,7 @@ import numpy as np
 import onnx
 from onnx import helper, numpy_helper
 
-from dlc.frontends.onnx.sequence_forms import Chunks, Form, ModelFacts, NoTensor, Parts, Stack
+from dlc.frontends.onnx.sequence_forms import Chunks, Form, ModelFacts, NoTensor, Parts, StackedForm
 
 Note = Callable[[onnx.NodeProto, Sequence[onnx.NodeProto]], None]
 """Hears of a node and of what replaces it."""
@@ -163,7 +163,7 @@ def _append_loop(lists: _Lists, loop: onnx.NodeProto) -> dict[Key, list[onnx.Nod
         raise NoTensor
     for place in reversed(places):
         result = loop.output[place - 2]
-        form = Stack(lists.facts, loop, f"{result}__stack")
+        form = StackedForm(lists.facts, loop, f"{result}__stack")
         found |= lists.read_as(result, form)
         if not form.is_stacked:
             raise NoTensor

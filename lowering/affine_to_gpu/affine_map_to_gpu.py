@@ -25,7 +25,7 @@ from dlc.lowering.affine.search.scheduler import ScheduleUnit, compute_schedules
 from dlc.lowering.affine_to_gpu.affine_outline_checks import CHECKS
 from dlc.lowering.affine_to_gpu.bound_loops import map_beside
 from dlc.lowering.affine_to_gpu.grid import has_bound_loops, is_place
-from dlc.lowering.affine_to_gpu.kernel_mapping import Mapped, map_to_gpu
+from dlc.lowering.affine_to_gpu.kernel_mapping import MappedTree, map_to_gpu
 from dlc.lowering.affine_to_gpu.only_blocks import enclose_only_blocks
 from dlc.lowering.affine_to_gpu.shared_panels import share_panels
 from dlc.lowering.pass_base import Pass, PassFailure, option
@@ -108,9 +108,9 @@ def _map(function: ir.Operation) -> None:
     enclose_only_blocks(function)
 
 
-def _map_parts(scop: Scop, ordering: isl.UnionMap, facts: GpuMachine) -> list[Mapped]:
+def _map_parts(scop: Scop, ordering: isl.UnionMap, facts: GpuMachine) -> list[MappedTree]:
     """The best mapping of each part of the function."""
-    done: list[Mapped] = []
+    done: list[MappedTree] = []
     for part in [part for part in parts_of(scop, ordering, "min") if not part.domain.is_empty()]:
         done.append(_best_of(scop, part, facts, sum(len(one.kernels) for one in done)))
     return done
@@ -125,7 +125,7 @@ def _refuse_numbers(function: ir.Operation) -> None:
             raise PassFailure(source, "the function returns a number that kernels compute", "return it in a memref")
 
 
-def _best_of(scop: Scop, part: ScheduleUnit, facts: GpuMachine, first: int) -> Mapped:
+def _best_of(scop: Scop, part: ScheduleUnit, facts: GpuMachine, first: int) -> MappedTree:
     """The mapping of the cheapest order of a part."""
     generators: list[Generator[isl.Schedule]] = [
         lambda: [original_schedule(scop, part.statements)],
@@ -133,7 +133,7 @@ def _best_of(scop: Scop, part: ScheduleUnit, facts: GpuMachine, first: int) -> M
         lambda: compute_schedules(part, "min"),
     ]
 
-    def mapped(schedule: isl.Schedule) -> Mapped:
+    def mapped(schedule: isl.Schedule) -> MappedTree:
         return map_to_gpu(scop, from_schedule(schedule), part.dependences, facts, first)
 
     best = search(generators, mapped, gain=policy().search.order_gain)

@@ -9,7 +9,7 @@ from dlc._mlir import ir
 from dlc.analysis.buffers import ALLOCATIONS, VIEW_OPS, nested_ops
 from dlc.lowering.affine.ir.loops import real_ops
 from dlc.lowering.affine_to_gpu.affine_outline_checks import CHECKS
-from dlc.lowering.affine_to_gpu.extents import Extents
+from dlc.lowering.affine_to_gpu.extents import LoopExtents
 from dlc.lowering.affine_to_gpu.grid import place_of
 from dlc.lowering.affine_to_gpu.launches import Launch, empty_launch, launch_of, repeat_globals
 from dlc.lowering.affine_to_gpu.sunk_loads import sink_loads
@@ -80,7 +80,7 @@ def _is_of_host(op: ir.Operation) -> bool:
 
 def _launch(root: ir.Operation, facts: GpuMachine) -> None:
     """The launch of the kernel whose outermost mapped loop is `root`."""
-    extents = Extents()
+    extents = LoopExtents()
     with ir.InsertionPoint(root), root.location:
         launch = launch_of(root, extents, facts)
         body = empty_launch(launch.sizes(extents))
@@ -98,7 +98,7 @@ def _launch_alone(ops: Sequence[ir.Operation]) -> None:
         if any(use.owner.operation not in inside for result in op.results for use in result.uses):
             raise PassFailure(op, "a kernel computes a value that the host uses", "keep it in a memref")
     with ir.InsertionPoint(ops[-1]), ops[0].location:
-        body = empty_launch(Launch({}).sizes(Extents()))
+        body = empty_launch(Launch({}).sizes(LoopExtents()))
     for op in ops:
         op.move_before(end_of(body))
     repeat_globals(body)

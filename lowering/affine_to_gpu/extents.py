@@ -15,7 +15,7 @@ Ends = tuple[list[ir.AffineExpr], list[ir.AffineExpr]]
 
 
 @dataclass
-class Extents:
+class LoopExtents:
     """The loops of a kernel from the outside in. Expressions are over `scope`, whose dims are all values that occur."""
 
     scope: AffineScope = field(default_factory=AffineScope)

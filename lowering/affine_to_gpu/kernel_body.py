@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 
 from dlc._mlir import ir
-from dlc.lowering.affine_to_gpu.extents import Extents
+from dlc.lowering.affine_to_gpu.extents import LoopExtents
 
 BLOCK_X, BLOCK_Y, BLOCK_Z, THREAD_X = range(4)
 """Arguments of a launch's body."""
@@ -17,9 +17,9 @@ class KernelBody:
     body: ir.Block
 
     @cached_property
-    def extents(self) -> Extents:
+    def extents(self) -> LoopExtents:
         """Expressions over the launch's arguments."""
-        return Extents()
+        return LoopExtents()
 
     def _argument(self, number: int) -> ir.AffineExpr:
         return self.extents.dim(self.body.arguments[number])

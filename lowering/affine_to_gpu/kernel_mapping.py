@@ -31,7 +31,7 @@ _MOST_DIMS = 3
 
 
 @dataclass(frozen=True, eq=False)
-class Kernel:
+class MappedKernel:
     """A kernel of a mapped tree: what the names of its loops begin with, and the threads of a block, x first.
 
     `reuses` says what it may read from shared memory.
@@ -43,26 +43,26 @@ class Kernel:
 
 
 @dataclass(frozen=True, eq=False)
-class Mapped:
+class MappedTree:
     """A tree whose loops are mapped, what it costs in cycles, and its kernels."""
 
     tree: Tree
     cycles: float
-    kernels: tuple[Kernel, ...]
+    kernels: tuple[MappedKernel, ...]
 
 
-def map_to_gpu(scop: Scop, tree: Tree, dependences: isl.UnionMap, facts: GpuMachine, first: int = 0) -> Mapped:
+def map_to_gpu(scop: Scop, tree: Tree, dependences: isl.UnionMap, facts: GpuMachine, first: int = 0) -> MappedTree:
     """Map the loops of `tree`, which keeps `dependences`; kernels are numbered from `first`."""
     search = _Search(scop, facts, first)
     mapped = search.visit(tree, dependences, ())
-    return Mapped(mapped, search.cost, tuple(search.kernels))
+    return MappedTree(mapped, search.cost, tuple(search.kernels))
 
 
 class _Search:
     def __init__(self, scop: Scop, facts: GpuMachine, first: int) -> None:
         self.scop, self.facts, self.first = scop, facts, first
         self.cost = 0.0
-        self.kernels: list[Kernel] = []
+        self.kernels: list[MappedKernel] = []
 
     def visit(self, tree: Tree, open_ones: isl.UnionMap, above: tuple[LoopNode, ...]) -> Tree:
         """Map what is inside the host's loops `above`, which leave the dependences `open_ones` to the loops inside."""
@@ -91,18 +91,18 @@ class _Search:
         transposed = None if tile else TransposedTiles.of(self.scop, name, above, counted, free, self.facts)
         if transposed and transposed.cycles < min(cost, phases.cost(self.scop) if phases else cost):
             self.cost += transposed.cycles
-            self.kernels.append(Kernel(name, transposed.threads, transposed.reuses))
+            self.kernels.append(MappedKernel(name, transposed.threads, transposed.reuses))
             return transposed.tree()
         if phases and phases.cost(self.scop) < cost:
             self.cost += phases.cost(self.scop)
-            self.kernels.append(Kernel(name, phases.threads))
+            self.kernels.append(MappedKernel(name, phases.threads))
             return phases.in_vectors(self.scop).tree()
         self.cost += cost / (tile.gain if tile else 1)
         if nest and tile:
             tiles = ThreadTiles(name, above, mapped, nest, tile)
-            self.kernels.append(Kernel(name, threads, tiles.reuses))
+            self.kernels.append(MappedKernel(name, threads, tiles.reuses))
             return tiles.tree()
-        self.kernels.append(Kernel(name, threads))
+        self.kernels.append(MappedKernel(name, threads))
         tree = with_neighbours(tree, mapped[0].values, width)
         mapped[0] = replace(mapped[0], values=tile_number(mapped[0].values, width))
         for unit in UNITS:

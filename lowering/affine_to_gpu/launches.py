@@ -8,7 +8,7 @@ from math import prod
 
 from dlc._mlir import arith, ir, memref
 from dlc.analysis.buffers import defining_op, is_memref, nested_ops
-from dlc.lowering.affine_to_gpu.extents import Ends, Extents, constant_of
+from dlc.lowering.affine_to_gpu.extents import Ends, LoopExtents, constant_of
 from dlc.lowering.affine_to_gpu.grid import DIMENSIONS, GpuMapping, place_of
 from dlc.lowering.native import run_native
 from dlc.lowering.pass_base import PassFailure
@@ -43,13 +43,13 @@ class Launch:
         """The dims along which a block has more than one thread."""
         return [place.dim for place in self.dimensions if place.unit == "thread"]
 
-    def sizes(self, extents: Extents) -> list[ir.Value]:
+    def sizes(self, extents: LoopExtents) -> list[ir.Value]:
         """Emit the sizes of the grid and of a block."""
         places = [GpuMapping(unit, dim) for unit in ("block", "thread") for dim in range(len(DIMENSIONS))]
         return [_size(self.dimensions.get(place), extents) for place in places]
 
 
-def _size(dimension: Dimension | None, extents: Extents) -> ir.Value:
+def _size(dimension: Dimension | None, extents: LoopExtents) -> ir.Value:
     """At least one block: a launch of none is an error, and guards in the kernel keep that one idle."""
     number = 1 if dimension is None else constant_of(dimension.count)
     if dimension is None or number is not None:
@@ -135,7 +135,7 @@ def views_of(memory: ir.Value, kinds: Sequence[ir.MemRefType]) -> list[ir.Value]
     return found
 
 
-def launch_of(root: ir.Operation, extents: Extents, facts: GpuMachine) -> Launch:
+def launch_of(root: ir.Operation, extents: LoopExtents, facts: GpuMachine) -> Launch:
     """The launch for the kernel whose outermost mapped loop is `root`; emits bounds that are minima or maxima before it.
 
     Raises PassFailure where loops do not fit a grid.
@@ -181,7 +181,7 @@ def step_of(loop: ir.Operation) -> int:
     return int(ir.IntegerAttr(loop.attributes["step"]).value)
 
 
-def _blocks(place: GpuMapping, loops: Sequence[tuple[ir.Operation, Ends]], extents: Extents, facts: GpuMachine) -> Dimension:
+def _blocks(place: GpuMapping, loops: Sequence[tuple[ir.Operation, Ends]], extents: LoopExtents, facts: GpuMachine) -> Dimension:
     """As many blocks as the only loop of a dim may have iterations."""
     (loop, (lowers, uppers)), *others = loops
     if others:
@@ -198,7 +198,7 @@ def _blocks(place: GpuMapping, loops: Sequence[tuple[ir.Operation, Ends]], exten
     return Dimension(count, first, step, 0 if fits else most)
 
 
-def _threads(loops: Sequence[tuple[ir.Operation, Ends]], extents: Extents) -> Dimension:
+def _threads(loops: Sequence[tuple[ir.Operation, Ends]], extents: LoopExtents) -> Dimension:
     """As many threads as the longest of the loops of a dim may have iterations."""
     ranges = []
     for loop, ends in loops:

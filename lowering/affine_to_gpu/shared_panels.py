@@ -27,7 +27,7 @@ from dlc.lowering.affine.schedule.loop_tree import (
 )
 from dlc.lowering.affine.schedule.program import PrimitiveError, Program, dependences_of
 from dlc.lowering.affine_to_gpu.grid import GpuMapping, name_of
-from dlc.lowering.affine_to_gpu.kernel_mapping import Kernel
+from dlc.lowering.affine_to_gpu.kernel_mapping import MappedKernel
 from dlc.lowering.affine_to_gpu.panel_axes import PanelAxes, smallest_axes
 from dlc.lowering.affine_to_gpu.panel_copies import CopyByThreads, joined_copies
 from dlc.lowering.affine_to_gpu.panel_rows import row_length
@@ -36,7 +36,7 @@ from dlc.lowering.policy import policy
 from dlc.targets.machine import GpuMachine
 
 
-def share_panels(scop: Scop, tree: Tree, kernels: Sequence[Kernel], facts: GpuMachine) -> tuple[Scop, Tree]:
+def share_panels(scop: Scop, tree: Tree, kernels: Sequence[MappedKernel], facts: GpuMachine) -> tuple[Scop, Tree]:
     """The program whose kernels read what they reuse from panels, where these fit.
 
     An array that has no panel of constant size stays where it is. Raises PrimitiveError only where the result would not keep a
@@ -50,7 +50,7 @@ def share_panels(scop: Scop, tree: Tree, kernels: Sequence[Kernel], facts: GpuMa
     return scop, tree
 
 
-def _share(scop: Scop, tree: Tree, kernel: Kernel, reuse: Reuse, limit: int, facts: GpuMachine) -> tuple[Scop, Tree, int]:
+def _share(scop: Scop, tree: Tree, kernel: MappedKernel, reuse: Reuse, limit: int, facts: GpuMachine) -> tuple[Scop, Tree, int]:
     """The program with panels of at most `limit` bytes in the tiles of one sum, and their size.
 
     The sum is packed on its own: no other statement runs in its tiles, and none writes what it reads there.
@@ -93,7 +93,7 @@ def _newest(scop: Scop) -> Buffer:
     return buffer
 
 
-def _with_copies(packed: Tree, copies: Mapping[str, tuple[PanelAxes, Sequence[int]]], kernel: Kernel, compute: Tree) -> Tree:
+def _with_copies(packed: Tree, copies: Mapping[str, tuple[PanelAxes, Sequence[int]]], kernel: MappedKernel, compute: Tree) -> Tree:
     """The body of a tile: the panels and copies of `packed` around `compute`.
 
     Copies begin with the loops of the names `copies`, and are to panels of those axes and shapes.

@@ -13,7 +13,7 @@ from dlc._mlir import affine, ir
 from dlc.analysis.buffers import ALLOCATIONS, defining_op, nested_ops
 from dlc.lowering.affine.ir.accesses import is_memory_op
 from dlc.lowering.affine.ir.loops import real_ops
-from dlc.lowering.affine_to_gpu.extents import Extents, constant_of
+from dlc.lowering.affine_to_gpu.extents import LoopExtents, constant_of
 from dlc.lowering.affine_to_gpu.grid import GpuMapping, place_of
 from dlc.lowering.affine_to_gpu.launches import Dimension, Launch, shared_memory
 from dlc.lowering.pass_base import PassFailure
@@ -37,7 +37,7 @@ class ThreadCode:
     """Moves the ops of a kernel's loops into the body of its `gpu.launch`."""
 
     launch: Launch
-    extents: Extents
+    extents: LoopExtents
     body: ir.Block
     """The block of the `gpu.launch`: ids of the block, then of the thread, are its first arguments."""
     has_barriers: bool = False

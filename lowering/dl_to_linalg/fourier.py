@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dlc._mlir import ir
-from dlc.dialects.dl.fft_plan import Stage, stages
+from dlc.dialects.dl.fft_plan import FftStage, stages
 from dlc.lowering.dl_to_linalg.building.builder import PARALLEL, Builder
 from dlc.lowering.dl_to_linalg.building.butterflies import Butterfly
 from dlc.lowering.dl_to_linalg.building.checks import size_of
@@ -130,7 +130,7 @@ class _Transform:
     length: int
     twiddles: ir.Value
 
-    def blocks_first(self, x: ir.Value, stage: Stage, inner: Sequence[Extent]) -> ir.Value:
+    def blocks_first(self, x: ir.Value, stage: FftStage, inner: Sequence[Extent]) -> ir.Value:
         """From [batch, 2, block * part * element, inner] to [batch, 2, result * block * element, inner]."""
         b, after = self.b, [[dim + 3] for dim in range(2, 2 + len(inner))]
         groups = [[0], [1], [2, 3, 4], *after]
@@ -142,7 +142,7 @@ class _Transform:
         places = [[batch, part, block, number, element, *lane] for number in range(stage.radix) for part in range(2)]
         return b.collapse(self._stage(given, stage, shape, places, element, (1, 2)), groups)
 
-    def blocks_last(self, x: ir.Value, stage: Stage) -> ir.Value:
+    def blocks_last(self, x: ir.Value, stage: FftStage) -> ir.Value:
         """From [batch, 2, part * element, block] to [batch, 2, element, result * block]."""
         b = self.b
         outer: list[Extent] = [b.dim(x, 0), 2]
@@ -156,7 +156,7 @@ class _Transform:
     def _stage(
         self,
         x: ir.Value,
-        stage: Stage,
+        stage: FftStage,
         shape: Sequence[Extent],
         places: Sequence[Sequence[ir.AffineExpr | int]],
         element: ir.AffineExpr,
@@ -183,7 +183,7 @@ class _Transform:
         maps = [*reads, *(_map(rank, place) for place in turns), ir.AffineMap.get_identity(rank)]
         return b.generic(inputs, b.empty(shape, self.dtype), maps, [PARALLEL] * rank, body)
 
-    def _factors(self, stage: Stage) -> ir.Value:
+    def _factors(self, stage: FftStage) -> ir.Value:
         """Those of the results 1, 2, ... of a stage, [2, radix - 1, rest]."""
         sizes = [2, (stage.radix - 1) * stage.rest]
         found = self.b.slice(self.twiddles, [0, stage.offset], sizes, [1, 1])

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from dlc._mlir import ir
 from dlc.analysis.buffers import defining_op, is_linalg, is_memref, nested_ops, root_of
 from dlc.analysis.carried_buffers import (
-    Carried,
+    CarriedBuffer,
     body_of,
     carried_buffers,
     control_flow,
@@ -126,7 +126,7 @@ def _place_loop(loop: ir.Operation, forwarded: Collection[ir.Value]) -> None:
     """Give what `loop` carries its buffers; `forwarded` are the arguments that a step may write."""
     found = carried_buffers(loop)
     steady = _steady(found)
-    doubled: list[Carried] = []
+    doubled: list[CarriedBuffer] = []
     for carried in found:
         if _is_in_place(carried) and carried.arguments[0] not in forwarded:
             continue
@@ -160,7 +160,7 @@ def _forward_copies(block: ir.Block) -> set[ir.Value]:
     return forwarded
 
 
-def _is_in_place(carried: Carried) -> bool:
+def _is_in_place(carried: CarriedBuffer) -> bool:
     """Whether a step hands on the buffer that it was given."""
     value, op = carried.handed_on, defining_op(carried.handed_on)
     while op is not None and op.name == "memref.cast":
@@ -169,7 +169,7 @@ def _is_in_place(carried: Carried) -> bool:
     return value in carried.arguments
 
 
-def _steady(found: Sequence[Carried]) -> list[Carried]:
+def _steady(found: Sequence[CarriedBuffer]) -> list[CarriedBuffer]:
     """The values that keep their size: those that do if all of them do at the start of a step."""
     kept = list(found)
     while True:
@@ -183,7 +183,7 @@ def _steady(found: Sequence[Carried]) -> list[Carried]:
 class _LoopSizes(SizeReader):
     """Sizes where the values `steady` have at each step the size that they have at the start."""
 
-    def __init__(self, steady: Sequence[Carried]) -> None:
+    def __init__(self, steady: Sequence[CarriedBuffer]) -> None:
         super().__init__()
         self._starts = {name: carried.start for carried in steady for name in carried.arguments}
 
@@ -191,7 +191,7 @@ class _LoopSizes(SizeReader):
         """As `SizeReader.dim`, with the arguments of the loop."""
         return super().dim(self._starts.get(memref, memref), axis)
 
-    def keeps_size(self, carried: Carried) -> bool:
+    def keeps_size(self, carried: CarriedBuffer) -> bool:
         """Whether a step hands on as many elements along each axis as it is given."""
         for axis in range(ir.MemRefType(carried.start.type).rank):
             before, after = self.dim(carried.start, axis), self.dim(carried.handed_on, axis)
@@ -200,7 +200,7 @@ class _LoopSizes(SizeReader):
         return True
 
 
-def _owned_start(carried: Carried) -> ir.Value:
+def _owned_start(carried: CarriedBuffer) -> ir.Value:
     """Memory with the value before the first step that only the loop uses, at the current place."""
     loop, value = carried.loop, carried.start
     root = root_of(value)
@@ -212,7 +212,7 @@ def _owned_start(carried: Carried) -> ir.Value:
     return _copied_here(value)
 
 
-def _double(loop: ir.Operation, doubled: Sequence[Carried]) -> None:
+def _double(loop: ir.Operation, doubled: Sequence[CarriedBuffer]) -> None:
     """Carry a second buffer for each value of `doubled`, which a step writes; the two change places from step to step."""
     with loop.location, ir.InsertionPoint(loop):
         seconds = [_alloc(ir.MemRefType(carried.start.type), _sizes(carried.start)) for carried in doubled]
@@ -237,7 +237,7 @@ def _double(loop: ir.Operation, doubled: Sequence[Carried]) -> None:
     loop.erase()
 
 
-def _ask_start(carried: Carried) -> None:
+def _ask_start(carried: CarriedBuffer) -> None:
     """Let those who ask for the size of a carried value ask the buffer before the loop, which has the same."""
     for name in (*carried.arguments, *carried.results):
         for use in [use for use in name.uses if use.owner.operation.name == "memref.dim"]:

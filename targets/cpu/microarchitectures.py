@@ -17,7 +17,7 @@ _NOTHING, _MEMORY, _TLB = Instructions(), Memory(), Tlb()
 
 
 @dataclass(frozen=True)
-class Level:
+class CacheLevel:
     """Bytes a cycle and latency of a cache, and bytes a cycle while others use it (0: as many); sizes differ from part to part."""
 
     bytes_per_cycle: float
@@ -34,15 +34,15 @@ class Microarchitecture:
     """Timing of the cores of one design and of what is around them."""
 
     instructions: Instructions = _NOTHING
-    l1: Level = Level(64.0, 5.0)
-    l2: Level = Level(32.0, 14.0)
-    l3: Level = Level(8.0, 50.0, 8.0)
+    l1: CacheLevel = CacheLevel(64.0, 5.0)
+    l2: CacheLevel = CacheLevel(32.0, 14.0)
+    l3: CacheLevel = CacheLevel(8.0, 50.0, 8.0)
     memory: Memory = _MEMORY
     tlb: Tlb = _TLB
 
 
-SSE = Microarchitecture(l1=Level(16.0, 4.0), l2=Level(16.0, 12.0), tlb=Tlb(512))
-AVX = Microarchitecture(l1=Level(32.0, 5.0), l2=Level(24.0, 12.0), l3=Level(8.0, 30.0, 8.0), tlb=Tlb(512))
+SSE = Microarchitecture(l1=CacheLevel(16.0, 4.0), l2=CacheLevel(16.0, 12.0), tlb=Tlb(512))
+AVX = Microarchitecture(l1=CacheLevel(32.0, 5.0), l2=CacheLevel(24.0, 12.0), l3=CacheLevel(8.0, 30.0, 8.0), tlb=Tlb(512))
 HASWELL = Microarchitecture(
     Instructions(
         fma_f32=Instruction(5.0),
@@ -52,17 +52,17 @@ HASWELL = Microarchitecture(
         sqrt_f32=Instruction(20.0, 13.0),
         gather_f32=Instruction(22.0, 12.0),
     ),
-    l2=Level(32.0, 12.0),
-    l3=Level(8.0, 36.0, 8.0),
+    l2=CacheLevel(32.0, 12.0),
+    l3=CacheLevel(8.0, 36.0, 8.0),
     memory=Memory(4.0, 7.0, 230.0),
     tlb=Tlb(1024),
 )
-SKYLAKE = Microarchitecture(l2=Level(32.0, 12.0), l3=Level(8.0, 42.0, 8.0), memory=Memory(4.0, 9.0, 260.0))
+SKYLAKE = Microarchitecture(l2=CacheLevel(32.0, 12.0), l3=CacheLevel(8.0, 42.0, 8.0), memory=Memory(4.0, 9.0, 260.0))
 SKYLAKE_SERVER = Microarchitecture(
     Instructions(divide_f32=Instruction(18.0, 10.0), divide_f64=Instruction(24.0, 16.0), sqrt_f32=Instruction(20.0, 12.0)),
-    l1=Level(128.0, 5.0),
-    l2=Level(48.0, 14.0),
-    l3=Level(8.0, 70.0, 8.0),
+    l1=CacheLevel(128.0, 5.0),
+    l2=CacheLevel(48.0, 14.0),
+    l3=CacheLevel(8.0, 70.0, 8.0),
     memory=Memory(4.0, 45.0, 260.0),
 )
 ICELAKE_SERVER = replace(SKYLAKE_SERVER, memory=Memory(4.0, 65.0, 300.0), tlb=Tlb(2048))
@@ -70,13 +70,17 @@ SAPPHIRE_RAPIDS = replace(
     SKYLAKE_SERVER,
     # vdpbf16ps starts once a cycle, where multiply-adds start twice: as many products a cycle
     instructions=replace(SKYLAKE_SERVER.instructions, dot_bf16=Instruction(6.0, 1.0)),
-    l2=Level(48.0, 15.0),
-    l3=Level(8.0, 110.0, 8.0),
+    l2=CacheLevel(48.0, 15.0),
+    l3=CacheLevel(8.0, 110.0, 8.0),
     memory=Memory(4.0, 100.0, 350.0),
     tlb=Tlb(2048),
 )
 GOLDEN_COVE = Microarchitecture(
-    l1=Level(96.0, 5.0), l2=Level(48.0, 15.0), l3=Level(8.0, 65.0, 8.0), memory=Memory(6.0, 16.0, 350.0), tlb=Tlb(2048)
+    l1=CacheLevel(96.0, 5.0),
+    l2=CacheLevel(48.0, 15.0),
+    l3=CacheLevel(8.0, 65.0, 8.0),
+    memory=Memory(6.0, 16.0, 350.0),
+    tlb=Tlb(2048),
 )
 ZEN2 = Microarchitecture(
     Instructions(
@@ -88,8 +92,8 @@ ZEN2 = Microarchitecture(
         gather_f32=Instruction(20.0, 16.0),
         masked_store=Instruction(0.0, 12.0),  # microcode: 19 operations of 128 bits, 42 of 256
     ),
-    l2=Level(28.0, 12.0),
-    l3=Level(24.0, 39.0, 16.0),
+    l2=CacheLevel(28.0, 12.0),
+    l3=CacheLevel(24.0, 39.0, 16.0),
     memory=Memory(6.0, 12.0, 300.0),
     tlb=Tlb(2048),
 )
@@ -102,7 +106,7 @@ ZEN3 = replace(
         divide_f32=Instruction(10.0, 5.0),
         gather_f32=Instruction(20.0, 8.0),
     ),
-    l3=Level(26.0, 46.0, 16.0),
+    l3=CacheLevel(26.0, 46.0, 16.0),
 )
 ZEN4 = Microarchitecture(
     # vectors of 512 bits are one operation that takes both halves of two pipes of 256 bits
@@ -122,9 +126,9 @@ ZEN4 = Microarchitecture(
         store=Instruction(0.0, 2.0),
         masked_store=Instruction(0.0, 2.0),
     ),
-    l1=Level(64.0, 5.0),
-    l2=Level(32.0, 14.0),
-    l3=Level(26.0, 50.0, 16.0),
+    l1=CacheLevel(64.0, 5.0),
+    l2=CacheLevel(32.0, 14.0),
+    l3=CacheLevel(26.0, 50.0, 16.0),
     memory=Memory(7.0, 16.0, 400.0),
     tlb=Tlb(3072),
 )
@@ -138,17 +142,25 @@ ZEN5 = replace(
         divide_f64=Instruction(13.0, 9.0),
         load=Instruction(7.0, 0.5),
     ),
-    l1=Level(128.0, 5.0),
-    l2=Level(48.0, 14.0),
+    l1=CacheLevel(128.0, 5.0),
+    l2=CacheLevel(48.0, 14.0),
     tlb=Tlb(4096),
 )
-CORTEX_A72 = Microarchitecture(l1=Level(16.0, 4.0), l2=Level(16.0, 18.0), l3=Level(8.0, 18.0, 8.0), tlb=Tlb(1024))
+CORTEX_A72 = Microarchitecture(l1=CacheLevel(16.0, 4.0), l2=CacheLevel(16.0, 18.0), l3=CacheLevel(8.0, 18.0, 8.0), tlb=Tlb(1024))
 NEOVERSE = Microarchitecture(
-    l1=Level(32.0, 4.0), l2=Level(32.0, 11.0), l3=Level(8.0, 60.0, 8.0), memory=Memory(6.0, 60.0, 300.0), tlb=Tlb(1280)
+    l1=CacheLevel(32.0, 4.0),
+    l2=CacheLevel(32.0, 11.0),
+    l3=CacheLevel(8.0, 60.0, 8.0),
+    memory=Memory(6.0, 60.0, 300.0),
+    tlb=Tlb(1280),
 )
-NEOVERSE_V = replace(NEOVERSE, l1=Level(48.0, 4.0), l2=Level(48.0, 10.0), memory=Memory(8.0, 100.0, 330.0), tlb=Tlb(2048))
+NEOVERSE_V = replace(NEOVERSE, l1=CacheLevel(48.0, 4.0), l2=CacheLevel(48.0, 10.0), memory=Memory(8.0, 100.0, 330.0), tlb=Tlb(2048))
 FIRESTORM = Microarchitecture(
-    l1=Level(48.0, 4.0), l2=Level(32.0, 18.0), l3=Level(16.0, 18.0, 16.0), memory=Memory(18.0, 20.0, 320.0), tlb=Tlb(3072, 16384)
+    l1=CacheLevel(48.0, 4.0),
+    l2=CacheLevel(32.0, 18.0),
+    l3=CacheLevel(16.0, 18.0, 16.0),
+    memory=Memory(18.0, 20.0, 320.0),
+    tlb=Tlb(3072, 16384),
 )
 
 _ZEN_BY_FAMILY: Mapping[str, Microarchitecture] = {"23": ZEN2, "25": ZEN3, "26": ZEN5}

@@ -9,11 +9,11 @@ import pytest
 
 from dlc.analysis.kernel_costs import Amount, KernelCost
 from dlc.measuring.charges import Charges
-from dlc.measuring.peaks import Level, Peaks
-from dlc.measuring.profiles import CALL, ENTRY, THREADS, Round, summarize_rounds
+from dlc.measuring.peaks import MemoryLevel, Peaks
+from dlc.measuring.profiles import CALL, ENTRY, THREADS, ProfileRound, summarize_rounds
 from dlc.runtime.library import RuntimeLibrary, load_library
 
-PEAKS = Peaks(1, 100.0, (Level("L1", 1000, 50.0), Level("memory", 10000, 5.0)))
+PEAKS = Peaks(1, 100.0, (MemoryLevel("L1", 1000, 50.0), MemoryLevel("memory", 10000, 5.0)))
 TABLE = Charges(100.0, [(3.0, 20.0), (2.0, 40.0), (1.0, 30.0)], (0.0, 0.0), cost=1.0)
 """A call of 100 s: 20 s in the entry, 40 s and 30 s in two kernels, 10 s around it; a charge takes a second."""
 
@@ -47,7 +47,7 @@ def test_rows_of_a_profile() -> None:
     """Two rounds, of which the faster one counts; shares are of the sum, and threads have a row."""
     shared = Charges(100.0, [(3.0, 20.0), (2.0, 40.0), (1.0, 25.0)], (2.0, 5.0), cost=1.0)
     slow = Charges(400.0, [(3.0, 80.0), (2.0, 160.0), (1.0, 100.0)], (2.0, 20.0), cost=1.0)
-    rounds = [Round(Charges(90.0), shared, 1.0), Round(Charges(393.0), slow, 1.0)]
+    rounds = [ProfileRound(Charges(90.0), shared, 1.0), ProfileRound(Charges(393.0), slow, 1.0)]
     costs = {"a": _cost(950, 10, 40), "b": _cost(240, 100, 20)}
     found = summarize_rounds(["a_view1", "b"], rounds, costs, {}, PEAKS)
     assert [(row.name, row.calls, row.seconds) for row in found.rows] == [

@@ -16,7 +16,7 @@ from dlc.errors import DLCError, InvalidInputError
 from dlc.measuring import engines
 from dlc.measuring.comparison import Arena, Comparison, EngineResult, failure_cell
 from dlc.measuring.contenders import Contender, Effort, interleave
-from dlc.measuring.engines import Engine, LoadOptions, find_engines
+from dlc.measuring.engines import KnownEngine, LoadOptions, find_engines
 from dlc.measuring.worker import pack_arrays, unpack_arrays
 
 EFFORT = Effort(rounds=3, slot=0.001, seconds=0.0)
@@ -40,7 +40,7 @@ def test_engines_by_name() -> None:
 
 
 def test_a_missing_engine_says_what_to_install(network: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    absent = Engine("openvino", "no_such.module", "openvino", engines.ENGINES["openvino"].load)
+    absent = KnownEngine("openvino", "no_such.module", "openvino", engines.ENGINES["openvino"].load)
     monkeypatch.setitem(engines.ENGINES, "openvino", absent)
     assert [engine.problem for engine in find_engines(["dlc", "openvino"])] == ["", "not installed; pip install openvino"]
     with Arena(["openvino"], 1) as arena:

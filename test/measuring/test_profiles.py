@@ -10,7 +10,7 @@ import pytest
 import dlc
 from bench.networks import bert, mlp
 from dlc.measuring.contenders import Effort
-from dlc.measuring.peaks import Level, Peaks, measure_peaks
+from dlc.measuring.peaks import MemoryLevel, Peaks, measure_peaks
 from dlc.measuring.profiles import CALL, ENTRY, costs_of, measure_profile
 from dlc.runtime.library import load_library
 from dlc.sources import read_source
@@ -101,7 +101,7 @@ def test_costs_of_dynamic_dims_come_from_the_inputs() -> None:
 
 
 def test_rooflines() -> None:
-    peaks = Peaks(1, 100.0, (Level("L1", 10, 50.0), Level("memory", 1000, 5.0)))
+    peaks = Peaks(1, 100.0, (MemoryLevel("L1", 10, 50.0), MemoryLevel("memory", 1000, 5.0)))
     assert peaks.level_of(10).name == "L1"
     assert peaks.level_of(11).name == peaks.level_of(5000).name == "memory"
     assert peaks.least_seconds(200.0, 10.0) == 2.0

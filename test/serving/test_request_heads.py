@@ -11,13 +11,13 @@ from dlc.runtime.signature import TensorSpec
 from dlc.serving import grpc_codec, http_codec
 from dlc.serving.errors import InvalidRequestError
 from dlc.serving.grpc_messages import CLASSES
-from dlc.serving.interface import Interface
+from dlc.serving.interface import ModelInterface
 from dlc.serving.request import LONGEST_KEPT, InferRequest
 
 
-def interface(name: str = "m", width: int = 2, donated: bool = False) -> Interface:
+def interface(name: str = "m", width: int = 2, donated: bool = False) -> ModelInterface:
     inputs = [TensorSpec("x", ("n", width), "f32", donated), TensorSpec("y", ("n",), "i32")]
-    return Interface.of(name, inputs, [TensorSpec("z", ("n", 2), "f32")])
+    return ModelInterface.of(name, inputs, [TensorSpec("z", ("n", 2), "f32")])
 
 
 def http_request(x: np.ndarray, y: np.ndarray, **more: object) -> tuple[bytes, str]:
@@ -38,7 +38,7 @@ def grpc_request(x: np.ndarray, y: np.ndarray) -> bytes:
     return message.SerializeToString()
 
 
-def read_grpc(model: Interface, content: bytes) -> InferRequest:
+def read_grpc(model: ModelInterface, content: bytes) -> InferRequest:
     message = CLASSES["ModelInferRequest"]()
     message.ParseFromString(content)
     return grpc_codec.read_request(model, message)

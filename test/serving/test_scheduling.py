@@ -14,7 +14,7 @@ from dlc.errors import CancelledError, InvalidInputError, OutOfMemoryError
 from dlc.runtime.signature import TensorSpec
 from dlc.serving.batching import FasterWay, batch_key, reason_against_batching
 from dlc.serving.errors import InvalidRequestError, QueueFullError, ServingError, StoppingError
-from dlc.serving.interface import Interface
+from dlc.serving.interface import ModelInterface
 from dlc.serving.options import BatchOptions
 from dlc.serving.scheduler import Call, Scheduler
 
@@ -329,7 +329,7 @@ def rows_alone(inputs: list[np.ndarray]) -> list[np.ndarray]:
 def test_which_models_can_be_batched(shapes: list[tuple], run, reason: str | None) -> None:
     """The last shape is that of the output."""
     inputs = [TensorSpec(f"x{number}", shape, "f32") for number, shape in enumerate(shapes[:-1])]
-    interface = Interface.of("m", inputs, [TensorSpec("y", shapes[-1], "f32")])
+    interface = ModelInterface.of("m", inputs, [TensorSpec("y", shapes[-1], "f32")])
     assert reason_against_batching(interface, run) == reason
 
 
@@ -337,5 +337,5 @@ def test_a_model_that_fails_on_random_inputs_is_not_batched() -> None:
     def failing(inputs: list[np.ndarray]) -> list[np.ndarray]:
         raise InvalidInputError("dim M is 8, not 9")
 
-    interface = Interface.of("m", [TensorSpec("x", ("N", "M"), "f32")], [TensorSpec("y", ("N", "M"), "f32")])
+    interface = ModelInterface.of("m", [TensorSpec("x", ("N", "M"), "f32")], [TensorSpec("y", ("N", "M"), "f32")])
     assert reason_against_batching(interface, failing) == "it fails on random inputs: dim M is 8, not 9"

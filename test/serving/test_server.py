@@ -23,7 +23,7 @@ from tritonclient.utils import InferenceServerException
 
 import dlc
 from dlc.serving.options import BatchOptions
-from dlc.serving.scheduler import Runner
+from dlc.serving.scheduler import ModelRunner
 
 RECORD = {"inputs": [{"name": "x", "datatype": "FP32", "shape": [1, 12], "data": [0.5] * 12}]}
 
@@ -31,7 +31,7 @@ RECORD = {"inputs": [{"name": "x", "datatype": "FP32", "shape": [1, 12], "data":
 class Held:
     """An engine that answers once it is let go."""
 
-    def __init__(self, engine: Runner) -> None:
+    def __init__(self, engine: ModelRunner) -> None:
         self.engine, self.go, self.began, self.cancelled = engine, threading.Event(), threading.Event(), threading.Event()
 
     def __call__(self, inputs: list[np.ndarray]) -> list[np.ndarray]:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from dlc.frontends.onnx.ml.inputs import tensor_or_list
-from dlc.frontends.onnx.ml.tree_tables import Decision, Leaf
+from dlc.frontends.onnx.ml.tree_tables import Decision, TreeLeaf
 from dlc.frontends.onnx.node import NodeContext
 
 _MODES = ("LEQ", "LT", "GTE", "GT", "EQ", "NEQ", "MEMBER")
@@ -22,7 +22,7 @@ class Ensemble:
     """Trees by their roots, and votes of `shape[0]` leaves for `shape[1]` targets."""
 
     decisions: Sequence[Decision]
-    roots: Sequence[int | Leaf]
+    roots: Sequence[int | TreeLeaf]
     entries: Sequence[Vote]
     shape: tuple[int, int]
 
@@ -47,12 +47,12 @@ def ensemble_of_leaves(node: NodeContext) -> Ensemble:
     return Ensemble(decisions, roots, entries, (max(len(entries), 1), count))
 
 
-def _root(node: NodeContext, decisions: Sequence[Decision], root: int) -> int | Leaf:
+def _root(node: NodeContext, decisions: Sequence[Decision], root: int) -> int | TreeLeaf:
     """A root both of whose sides are one leaf is that leaf."""
     if not 0 <= root < len(decisions):
         node.unsupported(f"tree_roots has {root}, which is no node")
     decision = decisions[root]
-    return decision.yes if isinstance(decision.yes, Leaf) and decision.yes == decision.no else root
+    return decision.yes if isinstance(decision.yes, TreeLeaf) and decision.yes == decision.no else root
 
 
 def _decisions_of_leaves(node: NodeContext, num_leaves: int) -> list[Decision]:
@@ -74,13 +74,13 @@ def _decisions_of_leaves(node: NodeContext, num_leaves: int) -> list[Decision]:
     return found
 
 
-def _sides(node: NodeContext, side: str, num_leaves: int) -> list[int | Leaf]:
+def _sides(node: NodeContext, side: str, num_leaves: int) -> list[int | TreeLeaf]:
     """Where each decision leads on one side."""
     ids, is_leaf = node.attribute(f"nodes_{side}nodeids"), node.attribute(f"nodes_{side}leafs")
     for at, leaf in zip(ids, is_leaf, strict=True):
         if leaf and not 0 <= at < num_leaves:
             node.unsupported(f"nodes_{side}nodeids has leaf {at}, but there are {num_leaves}")
-    return [Leaf(int(at)) if leaf else int(at) for at, leaf in zip(ids, is_leaf, strict=True)]
+    return [TreeLeaf(int(at)) if leaf else int(at) for at, leaf in zip(ids, is_leaf, strict=True)]
 
 
 def _member_sets(node: NodeContext) -> list[tuple[float, ...]]:
@@ -101,11 +101,11 @@ def ensemble_of_nodes(node: NodeContext, votes: str, count: int) -> Ensemble:
         node.unsupported("a tree has two nodes of one number")
     is_leaf = [mode == "LEAF" for mode in names["modes"]]
 
-    def to(tree: int, number: int) -> int | Leaf:
+    def to(tree: int, number: int) -> int | TreeLeaf:
         at = places.get((tree, number))
         if at is None:
             node.unsupported(f"node {number} of tree {tree} does not exist")
-        return Leaf(at) if is_leaf[at] else at
+        return TreeLeaf(at) if is_leaf[at] else at
 
     decisions = _decisions_of_nodes(node, names, to)
     targets = node.attribute(f"{votes}_ids") or []
@@ -129,7 +129,7 @@ def _decisions_of_nodes(node: NodeContext, names: dict[str, list[Any]], to: Any)
     columns = (names["treeids"], names["featureids"], names["modes"], splits, *sides, missing)
     for tree, feature, mode, split, yes, no, takes in zip(*columns, strict=True):
         if mode == "LEAF":
-            found.append(Decision(0, "LEQ", 0.0, Leaf(0), Leaf(0)))
+            found.append(Decision(0, "LEQ", 0.0, TreeLeaf(0), TreeLeaf(0)))
             continue
         kind = str(mode).removeprefix("BRANCH_")
         if kind not in _MODES[:-1]:
@@ -138,7 +138,7 @@ def _decisions_of_nodes(node: NodeContext, names: dict[str, list[Any]], to: Any)
     return found
 
 
-def _roots(node: NodeContext, decisions: Sequence[Decision], is_leaf: Sequence[bool], trees: Sequence[int]) -> list[int | Leaf]:
+def _roots(node: NodeContext, decisions: Sequence[Decision], is_leaf: Sequence[bool], trees: Sequence[int]) -> list[int | TreeLeaf]:
     """The one node of each tree that no other one leads to."""
     led_to = set()
     for at, decision in enumerate(decisions):
@@ -152,7 +152,7 @@ def _roots(node: NodeContext, decisions: Sequence[Decision], is_leaf: Sequence[b
         if len(starts) != 1:
             node.unsupported(f"tree {tree} has {len(starts)} nodes that no other node leads to, but must have one: its root")
     _check_reached(node, decisions, is_leaf, [at for (at,) in found.values()])
-    return [Leaf(at) if is_leaf[at] else at for (at,) in found.values()]
+    return [TreeLeaf(at) if is_leaf[at] else at for (at,) in found.values()]
 
 
 def _check_reached(node: NodeContext, decisions: Sequence[Decision], is_leaf: Sequence[bool], roots: Sequence[int]) -> None:
@@ -169,9 +169,9 @@ def _check_reached(node: NodeContext, decisions: Sequence[Decision], is_leaf: Se
         node.unsupported(f"{lost} nodes are not reached from the root of their tree: they lead to each other")
 
 
-def _place(side: int | Leaf) -> int:
+def _place(side: int | TreeLeaf) -> int:
     """The node on a side of a decision."""
-    return side.row if isinstance(side, Leaf) else side
+    return side.row if isinstance(side, TreeLeaf) else side
 
 
 def _check_targets(node: NodeContext, entries: Sequence[Vote], count: int) -> None:

@@ -44,7 +44,7 @@ class WalkTables:
 
 
 @dataclass(frozen=True)
-class Leaf:
+class TreeLeaf:
     """The end of a walk, by the number of its row of votes."""
 
     row: int
@@ -60,20 +60,20 @@ class Decision:
     feature: int
     mode: str
     split: float
-    yes: int | Leaf
-    no: int | Leaf
+    yes: int | TreeLeaf
+    no: int | TreeLeaf
     takes_missing: bool = False
     members: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True)
-class Step:
+class TreeStep:
     """A step of `dl.tree_walk`; `yes` and `no` are steps, decisions by their numbers, or leaves."""
 
     feature: int
     split: float
-    yes: Step | int | Leaf
-    no: Step | int | Leaf
+    yes: TreeStep | int | TreeLeaf
+    no: TreeStep | int | TreeLeaf
 
 
 class MalformedTreeError(ValueError):
@@ -98,16 +98,16 @@ class TreeTables:
     roots: list[int] = field(default_factory=list)
     _places: dict[int, int] = field(default_factory=dict)
 
-    def add(self, root: int | Leaf) -> None:
+    def add(self, root: int | TreeLeaf) -> None:
         """Add a tree."""
         self.roots.append(self._new_node())
-        waiting: list[tuple[int, Step | int | Leaf]] = [(self.roots[-1], root)]
+        waiting: list[tuple[int, TreeStep | int | TreeLeaf]] = [(self.roots[-1], root)]
         while waiting:
             place, item = waiting.pop()
-            if isinstance(item, Leaf):
+            if isinstance(item, TreeLeaf):
                 self.row[place] = item.row
                 continue
-            step = item if isinstance(item, Step) else self._first_step(item, place)
+            step = item if isinstance(item, TreeStep) else self._first_step(item, place)
             if step is None:
                 continue
             no, yes = self._new_node(), self._new_node()
@@ -122,7 +122,7 @@ class TreeTables:
         self.row.append(0)
         return place
 
-    def _first_step(self, number: int, place: int) -> Step | None:
+    def _first_step(self, number: int, place: int) -> TreeStep | None:
         """The step that decision `number` begins with; None where it stands already: the node at `place` leads there."""
         if number in self._places:
             self.below[place] = self._places[number]
@@ -154,7 +154,7 @@ class TreeTables:
             count += 1
 
 
-def _step_of(decision: Decision, num_features: int, dtype: np.dtype) -> Step:
+def _step_of(decision: Decision, num_features: int, dtype: np.dtype) -> TreeStep:
     """The steps of a decision."""
     up, down = decision.feature, decision.feature + num_features
     split = float(dtype.type(decision.split))
@@ -176,21 +176,21 @@ def _step_of(decision: Decision, num_features: int, dtype: np.dtype) -> Step:
     }
     if (decision.mode, decision.takes_missing) in ordered:
         feature, limit = ordered[decision.mode, decision.takes_missing]
-        return Step(feature, limit, yes, no)
+        return TreeStep(feature, limit, yes, no)
     if decision.mode == "NEQ":
         return _member(up, down, [split], decision.no, decision.yes)
     members = decision.members if decision.mode == "MEMBER" else (split,)
     wanted = sorted({float(dtype.type(member)) for member in members})
     found = _member(up, down, wanted, decision.yes, decision.no)
-    return Step(up, math.inf, found, decision.yes) if decision.takes_missing else found
+    return TreeStep(up, math.inf, found, decision.yes) if decision.takes_missing else found
 
 
-def _member(up: int, down: int, members: Sequence[float], yes: int | Leaf, no: int | Leaf) -> Step:
+def _member(up: int, down: int, members: Sequence[float], yes: int | TreeLeaf, no: int | TreeLeaf) -> TreeStep:
     """Whether a number is one of sorted `members`: the last one that is at most the number is found by halving, then compared."""
     if not members:
-        return Step(up, math.nan, no, no)
+        return TreeStep(up, math.nan, no, no)
     if len(members) == 1:
-        return Step(down, -members[0], Step(up, members[0], yes, no), no)
+        return TreeStep(down, -members[0], TreeStep(up, members[0], yes, no), no)
     middle = len(members) // 2
     above, beneath = _member(up, down, members[middle:], yes, no), _member(up, down, members[:middle], yes, no)
-    return Step(down, -members[middle], above, beneath)
+    return TreeStep(down, -members[middle], above, beneath)

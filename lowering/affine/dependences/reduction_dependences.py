@@ -46,7 +46,7 @@ _FIRST_OPERAND = ("arith.subf", "arith.subi")
 
 
 @dataclass(frozen=True, eq=False)
-class Reduction:
+class ReductionDependence:
     """A statement's update of the element that `read` and `write` both touch, by `ops` of one `kind`, once in every iteration.
 
     `loops` carry it: along them the element is the same. `is_exact` tells whether every order gives the same, `is_allowed` whether
@@ -63,7 +63,7 @@ class Reduction:
     is_allowed: bool
 
 
-def reductions(scop: Scop, *, reassociate: bool = False, single: bool = False) -> list[Reduction]:
+def reductions(scop: Scop, *, reassociate: bool = False, single: bool = False) -> list[ReductionDependence]:
     """The reductions of `scop`, through memory or `iter_args`; with `reassociate`, any order is allowed for all.
 
     With `single`, updates too that no loop repeats: they have an order with those of other statements.
@@ -80,7 +80,7 @@ def reductions(scop: Scop, *, reassociate: bool = False, single: bool = False) -
     return found
 
 
-def without_reductions(dependences: Sequence[Dependence], reductions: Sequence[Reduction]) -> list[Dependence]:
+def without_reductions(dependences: Sequence[Dependence], reductions: Sequence[ReductionDependence]) -> list[Dependence]:
     """`dependences` (all pairs, of `memory_dependences`) but those that allowed reductions of one kind have among themselves.
 
     What is left keeps the order between a reduction as a whole and everything else that touches its elements. The updates of one
@@ -102,10 +102,10 @@ def _reduction(
     ops: tuple[ir.Operation, ...],
     loops: tuple[LoopVariable, ...],
     reassociate: bool,
-) -> Reduction:
+) -> ReductionDependence:
     is_exact = all(op.name in _EXACT and not _promises_no_wrap(op) for op in ops)
     is_allowed = reassociate or is_exact or all(_may_reassociate(op) for op in ops)
-    return Reduction(_kind(ops[0]) or "", statement.name, read, write, ops, loops, is_exact, is_allowed)
+    return ReductionDependence(_kind(ops[0]) or "", statement.name, read, write, ops, loops, is_exact, is_allowed)
 
 
 def _carriers(scop: Scop, write: MemRefAccess) -> tuple[LoopVariable, ...]:

@@ -15,7 +15,7 @@ from dlc.lowering.affine.dependences.dependences import Dependence, memory_depen
 from dlc.lowering.affine.dependences.distances import DistanceVector, distance_vectors
 from dlc.lowering.affine.dependences.last_writers import live_in_reads, value_dependences
 from dlc.lowering.affine.dependences.out_of_bounds import out_of_bounds
-from dlc.lowering.affine.dependences.reduction_dependences import Reduction, reductions
+from dlc.lowering.affine.dependences.reduction_dependences import ReductionDependence, reductions
 from dlc.lowering.affine.ir.accesses import MemRefAccess
 from dlc.lowering.affine.ir.element_relations import Array
 from dlc.lowering.affine.polyhedral.model import Scop, Statement
@@ -176,7 +176,7 @@ def _distance(one: Dependence, vector: DistanceVector, names: _Names) -> dict[st
     }
 
 
-def _reduction(scop: Scop, one: Reduction, names: _Names) -> dict[str, Any]:
+def _reduction(scop: Scop, one: ReductionDependence, names: _Names) -> dict[str, Any]:
     loops = dict(zip(scop.by_name[one.statement_name].loops, names.loops[one.statement_name], strict=True))
     order = "any order gives the same" if one.is_exact else "any order is allowed" if one.is_allowed else "the order is kept"
     return {

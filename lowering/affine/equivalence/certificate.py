@@ -17,15 +17,15 @@ import islpy as isl
 from dlc._mlir import ir
 from dlc.analysis.buffers import nested_ops
 from dlc.lowering.affine.dependences.witness import coordinates, place_text
-from dlc.lowering.affine.equivalence.equivalence import Comparison
+from dlc.lowering.affine.equivalence.equivalence import Equivalence
 from dlc.lowering.affine.equivalence.explain import dependences, statement_of
 from dlc.lowering.affine.equivalence.value_flow import time_of
-from dlc.lowering.affine.equivalence.value_graph import Graph, MemoryUse, SharedSymbols
+from dlc.lowering.affine.equivalence.value_graph import MemoryUse, SharedSymbols, ValueGraph
 
 VERSION = 1
 
 
-def certificate(name: str, what: str, comparison: Comparison) -> dict[str, Any]:
+def certificate(name: str, what: str, comparison: Equivalence) -> dict[str, Any]:
     """The certificate of one function."""
     refusal = comparison.refusal
     return {
@@ -51,7 +51,7 @@ def write_certificates(certificates: Sequence[dict[str, Any]], file: Path) -> No
     file.with_name(f"{file.name}.txt").write_text("\n".join(_text(one) for one in certificates), encoding="utf-8")
 
 
-def _side(graph: Graph) -> dict[str, Any]:
+def _side(graph: ValueGraph) -> dict[str, Any]:
     length = max((len(use.times) for use in graph.uses), default=0)
     uses = [use for use in graph.uses if use.node.op != graph.function and use.node.role != "frees"]
     return {
@@ -60,7 +60,7 @@ def _side(graph: Graph) -> dict[str, Any]:
     }
 
 
-def _statement(graph: Graph, store: MemoryUse, uses: Sequence[MemoryUse]) -> dict[str, Any]:
+def _statement(graph: ValueGraph, store: MemoryUse, uses: Sequence[MemoryUse]) -> dict[str, Any]:
     name = statement_of(graph, store.node.op)
     reads = [use for use in uses if not use.writes and use.node.op.block == store.node.op.block]
     own = [use for use in reads if statement_of(graph, use.node.op) == name]
@@ -73,14 +73,14 @@ def _statement(graph: Graph, store: MemoryUse, uses: Sequence[MemoryUse]) -> dic
     }
 
 
-def _named(relation: isl.Map, graph: Graph, use: MemoryUse) -> isl.Map:
+def _named(relation: isl.Map, graph: ValueGraph, use: MemoryUse) -> isl.Map:
     """A map from a node's instances as one from those of its statement, to memory by its name."""
     relation = relation.set_tuple_name(isl.dim_type.in_, statement_of(graph, use.node.op))
     name = relation.get_tuple_name(isl.dim_type.out)
     return relation.set_tuple_name(isl.dim_type.out, name.removesuffix("_cells")) if name else relation
 
 
-def _dependences(graph: Graph) -> list[dict[str, Any]]:
+def _dependences(graph: ValueGraph) -> list[dict[str, Any]]:
     found = []
     for kind, source, sink, relation in dependences(graph):
         if relation.is_empty():
@@ -103,7 +103,7 @@ def _distance(relation: isl.Map) -> str:
     return f"({', '.join(map(str, coordinates(distances)))})" if distances.is_singleton() else str(distances)
 
 
-def _relation(comparison: Comparison) -> list[dict[str, str]]:
+def _relation(comparison: Equivalence) -> list[dict[str, str]]:
     numbers = [{op: at for at, op in enumerate(nested_ops(graph.function))} for graph in (comparison.after, comparison.before)]
     found = []
     for (after, before), relation in comparison.related.items():
@@ -112,7 +112,7 @@ def _relation(comparison: Comparison) -> list[dict[str, str]]:
     return found
 
 
-def _end(graph: Graph, name: str, numbers: dict[ir.Operation, int]) -> str:
+def _end(graph: ValueGraph, name: str, numbers: dict[ir.Operation, int]) -> str:
     """`op 12 result 0` for a node; a terminal by what it is."""
     if name in graph.nodes:
         node = graph.nodes[name]

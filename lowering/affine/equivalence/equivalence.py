@@ -11,10 +11,10 @@ import islpy as isl
 from dlc._mlir import ir
 from dlc.lowering.affine.dependences.dependences import Kind
 from dlc.lowering.affine.dependences.witness import Witness, coordinates, first_point, place_text
-from dlc.lowering.affine.equivalence.explain import Explanation, element_text, witness_between
+from dlc.lowering.affine.equivalence.explain import ReversedDependences, element_text, witness_between
 from dlc.lowering.affine.equivalence.matching import Matching, Mismatch, RelatedInstances, Unmatched
 from dlc.lowering.affine.equivalence.reassociation import Reassociation, may_reassociate
-from dlc.lowering.affine.equivalence.value_graph import INDEX, UNDEFINED, Graph, Node, SharedSymbols, initial
+from dlc.lowering.affine.equivalence.value_graph import INDEX, UNDEFINED, SharedSymbols, ValueGraph, ValueNode, initial
 from dlc.lowering.affine.equivalence.value_ops import read_function
 from dlc.lowering.affine.equivalence.value_races import conflicts, inside, outside
 from dlc.lowering.affine.polyhedral.source_names import memref_name
@@ -50,11 +50,11 @@ class Refusal:
 
 
 @dataclass(eq=False)
-class Comparison:
+class Equivalence:
     """The outcome: `checks` maps each check to its verdict, in the order in which they were made."""
 
-    before: Graph
-    after: Graph
+    before: ValueGraph
+    after: ValueGraph
     assumed: Assumptions
     related: Mapping[tuple[str, str], isl.Map] = field(default_factory=dict)
     checks: dict[str, str] = field(default_factory=dict)
@@ -75,7 +75,7 @@ def compare(
     what: str,
     assumed: Assumptions,
     most: int | None = None,
-) -> Comparison:
+) -> Equivalence:
     """Compare two functions; `origins` takes ops of `after` to ops of `before`, `what` is who made the change, for messages.
 
     isl may do `most` operations, by default `limits.equivalence_operations`; a comparison that needs more is a refusal.
@@ -91,7 +91,9 @@ def compare(
     except isl.Error as error:
         reason = f"isl does not finish within {most:,} operations ({str(error).split(' in /')[0]})"
         refusal = Refusal(f"the result of {what} could not be compared: {reason}", after.location)
-        return Comparison(Graph("b", before, SharedSymbols()), Graph("a", after, SharedSymbols()), assumed, refusal=refusal)
+        return Equivalence(
+            ValueGraph("b", before, SharedSymbols()), ValueGraph("a", after, SharedSymbols()), assumed, refusal=refusal
+        )
     finally:
         context.set_max_operations(limit)
         context.reset_operations()
@@ -99,14 +101,14 @@ def compare(
 
 def _compare(
     before: ir.Operation, after: ir.Operation, origins: Mapping[ir.Operation, ir.Operation], what: str, assumed: Assumptions
-) -> Comparison:
+) -> Equivalence:
     shared = SharedSymbols()
     graph = read_function(before, "b", shared, assume_no_alias=assumed.no_alias)
     changed = read_function(after, "a", shared, assume_no_alias=assumed.no_alias)
     if assumed.non_negative:
         shared.non_negative.update(name for key, name in shared.parameters.items() if key.startswith("arg"))
     shared.assumed = inside(graph)
-    comparison = Comparison(graph, changed, assumed)
+    comparison = Equivalence(graph, changed, assumed)
     if shared.context().is_empty():
         comparison.refusal = Refusal("the function leaves its memrefs before the change already", before.location)
         return comparison
@@ -118,7 +120,7 @@ def _compare(
     return comparison
 
 
-def _check_values(comparison: Comparison, origins: Mapping[ir.Operation, ir.Operation], what: str) -> Refusal | None:
+def _check_values(comparison: Equivalence, origins: Mapping[ir.Operation, ir.Operation], what: str) -> Refusal | None:
     before, after = comparison.before, comparison.after
     if before.returns != after.returns:
         return Refusal(f"{what} would return other memrefs", after.function.location)
@@ -137,17 +139,17 @@ def _check_values(comparison: Comparison, origins: Mapping[ir.Operation, ir.Oper
                 return None
     if not matching.mismatches:
         return None
-    witness = Explanation(before, after, origins).witness()
+    witness = ReversedDependences(before, after, origins).witness()
     if witness is not None:
         return Refusal(witness.text(what), witness.location, witness)
     return _mismatch(comparison, matching.mismatches[0], what)
 
 
-def _may_reassociate(graph: Graph, assumed: Assumptions) -> bool:
+def _may_reassociate(graph: ValueGraph, assumed: Assumptions) -> bool:
     return any(node.signature and may_reassociate(node.op, assumed.reassociate) for node in graph.nodes.values())
 
 
-def _mismatch(comparison: Comparison, mismatch: Mismatch, what: str) -> Refusal:
+def _mismatch(comparison: Equivalence, mismatch: Mismatch, what: str) -> Refusal:
     """Says which element of which result comes out otherwise, and an example of where it comes from."""
     pair = mismatch.pair
     example = first_point(pair.relation.wrap()).unwrap()
@@ -169,7 +171,7 @@ def _mismatch(comparison: Comparison, mismatch: Mismatch, what: str) -> Refusal:
     return Refusal(message, location or comparison.after.function.location, element=element if root is not None else "")
 
 
-def _parent_of(comparison: Comparison, parent: RelatedInstances, point: isl.Map) -> isl.Map | None:
+def _parent_of(comparison: Equivalence, parent: RelatedInstances, point: isl.Map) -> isl.Map | None:
     """A pair of `parent` whose operands, or what it copies, are those of `point`; None when widening made it up."""
     nodes = comparison.after.nodes.get(parent.after), comparison.before.nodes.get(parent.before)
     copies = [node is not None and not node.signature for node in nodes]
@@ -181,7 +183,7 @@ def _parent_of(comparison: Comparison, parent: RelatedInstances, point: isl.Map)
     return None if pairs.is_empty() else first_point(pairs.wrap()).unwrap()
 
 
-def _users(node: Node, point: isl.Set) -> isl.Set:
+def _users(node: ValueNode, point: isl.Set) -> isl.Set:
     """The instances of `node` that take a value from `point`."""
     found = isl.Set.empty(node.domain.get_space())
     for operand in node.operands:
@@ -191,13 +193,13 @@ def _users(node: Node, point: isl.Set) -> isl.Set:
     return found
 
 
-def _location(graph: Graph, name: str) -> ir.Location | None:
+def _location(graph: ValueGraph, name: str) -> ir.Location | None:
     """Where the op of a node is, unless that stands for the whole function."""
     op = graph.nodes[name].op if name in graph.nodes else None
     return op.location if op is not None and op != graph.function else None
 
 
-def _described(graph: Graph, name: str, point: isl.Set) -> str:
+def _described(graph: ValueGraph, name: str, point: isl.Set) -> str:
     """A node or terminal for a message, at one instance."""
     place = ", ".join(map(str, coordinates(point)))
     if name in graph.nodes:
@@ -214,7 +216,7 @@ def _described(graph: Graph, name: str, point: isl.Set) -> str:
     return next((f"the constant {key}" for key, constant in graph.shared.constants.items() if constant == name), f"argument {name}")
 
 
-def _check_races(comparison: Comparison, origins: Mapping[ir.Operation, ir.Operation], what: str) -> Refusal | None:
+def _check_races(comparison: Equivalence, origins: Mapping[ir.Operation, ir.Operation], what: str) -> Refusal | None:
     for conflict in conflicts(comparison.after):
         kinds: dict[tuple[bool, bool], Kind] = {(True, False): "flow", (False, True): "anti", (True, True): "output"}
         kind = kinds[conflict.first.writes, conflict.second.writes]
@@ -223,7 +225,7 @@ def _check_races(comparison: Comparison, origins: Mapping[ir.Operation, ir.Opera
     return None
 
 
-def _check_bounds(comparison: Comparison, origins: Mapping[ir.Operation, ir.Operation], what: str) -> Refusal | None:
+def _check_bounds(comparison: Equivalence, origins: Mapping[ir.Operation, ir.Operation], what: str) -> Refusal | None:
     """Accesses outside of memrefs, for parameters for which the function before has none."""
     for found in outside(comparison.after):
         element = element_text(found.use, first_point(found.elements.range()))

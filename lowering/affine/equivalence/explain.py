@@ -18,19 +18,19 @@ from dlc._mlir import ir
 from dlc.lowering.affine.dependences.dependences import Kind
 from dlc.lowering.affine.dependences.witness import Instance, Witness, coordinates, first_point, parameter_values, place_text
 from dlc.lowering.affine.equivalence.value_flow import time_of
-from dlc.lowering.affine.equivalence.value_graph import Graph, MemoryObject, MemoryUse
+from dlc.lowering.affine.equivalence.value_graph import MemoryObject, MemoryUse, ValueGraph
 from dlc.lowering.affine.polyhedral.source_names import memref_name, names_of_loops
 
 
 @dataclass
-class Explanation:
+class ReversedDependences:
     """Looks for a dependence of `before` whose ends `after` runs the other way round.
 
     `origins` takes ops of `after` to those of `before` that they come from.
     """
 
-    before: Graph
-    after: Graph
+    before: ValueGraph
+    after: ValueGraph
     origins: Mapping[ir.Operation, ir.Operation]
     _instances: dict[tuple[str, str], isl.Map | None] = field(default_factory=dict)
 
@@ -113,13 +113,13 @@ def _at_nodes(relation: isl.Map, after: MemoryUse, before: MemoryUse) -> isl.Map
     return relation.set_tuple_name(isl.dim_type.out, before.node.name)
 
 
-def _runs_before(graph: Graph, first: MemoryUse, second: MemoryUse) -> isl.Map:
+def _runs_before(graph: ValueGraph, first: MemoryUse, second: MemoryUse) -> isl.Map:
     """Instances of `first` to those of `second` that run later."""
     length = max(len(first.times), len(second.times))
     return time_of(graph, first, length).lex_lt_map(time_of(graph, second, length))
 
 
-def witness_between(graph: Graph, kind: Kind, source: MemoryUse, sink: MemoryUse, pairs: isl.Map) -> Witness:
+def witness_between(graph: ValueGraph, kind: Kind, source: MemoryUse, sink: MemoryUse, pairs: isl.Map) -> Witness:
     """The first of `pairs`, instances of two uses of `graph` that touch one element."""
     pair = first_point(pairs.wrap()).unwrap()
     first, second = pair.domain(), pair.range()
@@ -134,7 +134,7 @@ def witness_between(graph: Graph, kind: Kind, source: MemoryUse, sink: MemoryUse
     )
 
 
-def parameter_names(graph: Graph) -> dict[str, str]:
+def parameter_names(graph: ValueGraph) -> dict[str, str]:
     """What messages call the parameters: `%n`, `size 0 of %A`."""
     arguments = list(graph.function.regions[0].blocks[0].arguments)
     found = {}
@@ -161,13 +161,13 @@ def element_text(use: MemoryUse, element: isl.Set) -> str:
     return f"{memref_name(use.array.value)}[{', '.join(map(str, place))}]"
 
 
-def _instance(graph: Graph, use: MemoryUse, point: isl.Set) -> Instance:
+def _instance(graph: ValueGraph, use: MemoryUse, point: isl.Set) -> Instance:
     op = use.node.op
     values = tuple(zip(names_of_loops(op), coordinates(point), strict=False))
     return Instance(statement_of(graph, op), values, place_text(op.location))
 
 
-def statement_of(graph: Graph, op: ir.Operation) -> str:
+def statement_of(graph: ValueGraph, op: ir.Operation) -> str:
     """`S0`, `S1`, ... by stores in the order of the text; a load belongs to the next store of its block."""
     stores = list(dict.fromkeys(use.node.op for use in graph.uses if use.writes and use.node.role != "frees"))
     ops = [inner.operation for inner in op.block.operations]
@@ -175,7 +175,7 @@ def statement_of(graph: Graph, op: ir.Operation) -> str:
     return f"S{stores.index(store)}" if store is not None else op.name
 
 
-def dependences(graph: Graph) -> Iterator[tuple[Kind, MemoryUse, MemoryUse, isl.Map]]:
+def dependences(graph: ValueGraph) -> Iterator[tuple[Kind, MemoryUse, MemoryUse, isl.Map]]:
     """The dependences of a function, source to sink: flow from the last write that a read sees, all pairs else.
 
     Those on what the function leaves behind are left out; relations may be empty.

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 import islpy as isl
 
 from dlc.lowering.affine.equivalence.reassociation import Reassociation
-from dlc.lowering.affine.equivalence.value_graph import INDEX, UNDEFINED, Graph, Node, Operand
+from dlc.lowering.affine.equivalence.value_graph import INDEX, UNDEFINED, ValueGraph, ValueNode, ValueOperand
 from dlc.lowering.affine.equivalence.value_places import agreeing
 from dlc.lowering.policy import policy
 
@@ -54,8 +54,8 @@ class Unmatched(Exception):
 class Matching:
     """The comparison of `after` with `before`; `run` fills `related` and `mismatches`."""
 
-    after: Graph
-    before: Graph
+    after: ValueGraph
+    before: ValueGraph
     related: dict[tuple[str, str], isl.Map] = field(default_factory=dict)
     mismatches: list[Mismatch] = field(default_factory=list)
     reassociation: Reassociation | None = None
@@ -139,7 +139,7 @@ class Matching:
         leaves = self._leaves(pair, after, before)
         return self._operands(pair, after, before) if leaves is None else leaves
 
-    def _through_copies(self, pair: RelatedInstances, after: Node | None, before: Node | None) -> list[RelatedInstances]:
+    def _through_copies(self, pair: RelatedInstances, after: ValueNode | None, before: ValueNode | None) -> list[RelatedInstances]:
         for node in (after, before):
             if node is not None:
                 self._is_whole(node)
@@ -150,14 +150,14 @@ class Matching:
             ends = [one.apply_range(source) for one in ends for source in before.operands[0].sources]
         return [_pair(one, pair, 0) for one in ends if not one.is_empty()]
 
-    def _leaves(self, pair: RelatedInstances, after: Node, before: Node) -> list[RelatedInstances] | None:
+    def _leaves(self, pair: RelatedInstances, after: ValueNode, before: ValueNode) -> list[RelatedInstances] | None:
         """The leaves of two chains; None where order counts or partners are not found."""
         if self.reassociation is None or not self.reassociation.covers(after, before):
             return None
         found = self.reassociation.leaf_pairs(pair.relation, after, before)
         return None if found is None else [_pair(relation, pair, 0) for relation in found if not relation.is_empty()]
 
-    def _is_whole(self, node: Node) -> None:
+    def _is_whole(self, node: ValueNode) -> None:
         """Every instance has each of its operands from somewhere; else pairs would be lost, and with them differences."""
         if node.name in self._whole:
             return
@@ -170,7 +170,7 @@ class Matching:
             if not operand.joined and not missing.is_empty():
                 raise Unmatched(f"where an operand of '{node.op.name}' comes from is not known")
 
-    def _operands(self, pair: RelatedInstances, after: Node, before: Node) -> list[RelatedInstances]:
+    def _operands(self, pair: RelatedInstances, after: ValueNode, before: ValueNode) -> list[RelatedInstances]:
         self._is_whole(after)
         self._is_whole(before)
         found = []
@@ -182,14 +182,14 @@ class Matching:
                 found.append(_pair(relation, pair, operand_number))
         return found
 
-    def _is_swapped(self, pair: RelatedInstances, operands: list[tuple[Operand, Operand]]) -> bool:
+    def _is_swapped(self, pair: RelatedInstances, operands: list[tuple[ValueOperand, ValueOperand]]) -> bool:
         """Whether the operands plainly fit crosswise only: what computes them differs else."""
         straight = self._fits(pair, *operands[0]) and self._fits(pair, *operands[1])
         return (
             not straight and self._fits(pair, operands[0][0], operands[1][1]) and self._fits(pair, operands[1][0], operands[0][1])
         )
 
-    def _fits(self, pair: RelatedInstances, one: Operand, other: Operand) -> bool:
+    def _fits(self, pair: RelatedInstances, one: ValueOperand, other: ValueOperand) -> bool:
         """Whether no end of these operands is of different kinds."""
         return all(self._may_equal(relation) for relation in _ends(pair.relation, one, other))
 
@@ -227,12 +227,12 @@ class Matching:
         self.mismatches.append(Mismatch(pair, reason))
 
 
-def _with_lanes_of(instances: isl.Set, node: Node) -> isl.Set:
+def _with_lanes_of(instances: isl.Set, node: ValueNode) -> isl.Set:
     """All instances of `node`, in the lanes alone that `instances` has: what a mask leaves out may be anything."""
     return node.domain.intersect(instances.eliminate(isl.dim_type.set, 0, len(node.loops)))
 
 
-def _ends(relation: isl.Map, one: Operand, other: Operand) -> Iterator[isl.Map]:
+def _ends(relation: isl.Map, one: ValueOperand, other: ValueOperand) -> Iterator[isl.Map]:
     """The pairs of what two operands come from."""
     for source in one.sources:
         reached = relation.apply_domain(source)

@@ -14,7 +14,7 @@ from functools import cached_property
 import islpy as isl
 
 from dlc._mlir import ir
-from dlc.lowering.affine.equivalence.value_graph import Graph, Node
+from dlc.lowering.affine.equivalence.value_graph import ValueGraph, ValueNode
 from dlc.lowering.affine.polyhedral.model import union_map
 from dlc.lowering.policy import policy
 
@@ -50,8 +50,8 @@ def may_reassociate(op: ir.Operation, allow: bool) -> bool:
 class AssociativeTrees:
     """The chains of the nodes of `graph` whose ops have one signature."""
 
-    graph: Graph
-    nodes: Sequence[Node]
+    graph: ValueGraph
+    nodes: Sequence[ValueNode]
 
     @cached_property
     def names(self) -> frozenset[str]:
@@ -86,13 +86,13 @@ class AssociativeTrees:
             whole = whole.union(isl.UnionSet.from_set(node.domain).identity())
         return whole.union(closure).coalesce()
 
-    def _is_double(self, node: Node) -> bool:
+    def _is_double(self, node: ValueNode) -> bool:
         """Whether an instance has one instance of the chain as both of its operands."""
         operands = [[source for source in operand.sources if _target(source) in self.names] for operand in node.operands]
         one, other = (union_map(list(sources), self._context) for sources in operands)
         return not one.intersect(other).is_empty()
 
-    def leaves(self) -> Iterator[tuple[Node, int, isl.Map]]:
+    def leaves(self) -> Iterator[tuple[ValueNode, int, isl.Map]]:
         """The places of leaves: `(node, operand_number, instances of the node to what is there)`, one for each source."""
         for node in self.nodes:
             for operand_number, operand in enumerate(node.operands):
@@ -105,17 +105,17 @@ class AssociativeTrees:
 class Reassociation:
     """Pairs the leaves of chains of two functions."""
 
-    after: Graph
-    before: Graph
+    after: ValueGraph
+    before: ValueGraph
     allow: bool
     _chains: dict[tuple[str, str], AssociativeTrees] = field(default_factory=dict)
     _guesses: dict[tuple[str, str, int], isl.Map | None] = field(default_factory=dict)
 
-    def covers(self, after: Node, before: Node) -> bool:
+    def covers(self, after: ValueNode, before: ValueNode) -> bool:
         """Whether the order of both chains may change."""
         return len(before.operands) == 2 and may_reassociate(after.op, self.allow) and may_reassociate(before.op, self.allow)
 
-    def leaf_pairs(self, relation: isl.Map, after: Node, before: Node) -> list[isl.Map] | None:
+    def leaf_pairs(self, relation: isl.Map, after: ValueNode, before: ValueNode) -> list[isl.Map] | None:
         """What must be equal for the chains that end in the instances of `relation` to be; None where partners are not found."""
         ends = self._chains_of(self.after, after), self._chains_of(self.before, before)
         members = [chains.members for chains in ends]
@@ -127,7 +127,7 @@ class Reassociation:
             return None
         return found
 
-    def _chains_of(self, graph: Graph, node: Node) -> AssociativeTrees:
+    def _chains_of(self, graph: ValueGraph, node: ValueNode) -> AssociativeTrees:
         key = graph.side, node.signature
         if key not in self._chains:
             self._chains[key] = AssociativeTrees(graph, [one for one in graph.nodes.values() if one.signature == node.signature])
@@ -211,7 +211,7 @@ def _reached(relation: isl.Map, members: Sequence[isl.UnionMap], places: isl.Map
     return ends[0].range_product(ends[1]).intersect_range(places.wrap())
 
 
-def _place(node: Node, operand_number: int, source: isl.Map) -> isl.Map:
+def _place(node: ValueNode, operand_number: int, source: isl.Map) -> isl.Map:
     """Instances of `node` to their places number `operand_number`, where what is there comes from `source`."""
     return source.domain().identity().set_tuple_name(isl.dim_type.out, f"{node.name}_{operand_number}")
 

@@ -6,16 +6,16 @@ from collections.abc import Sequence
 
 import islpy as isl
 
-from dlc.lowering.affine.equivalence.value_graph import Graph, Node, Operand
+from dlc.lowering.affine.equivalence.value_graph import ValueGraph, ValueNode, ValueOperand
 
 
-def resolve_copies(graph: Graph) -> None:
+def resolve_copies(graph: ValueGraph) -> None:
     """Replace each copy, where something comes from it, by what it copies.
 
     A copy of itself, at an iteration before, is followed to where the chain starts, by the transitive closure; the copy stays
     where isl does not find that exactly.
     """
-    users: dict[str, list[Node]] = {}
+    users: dict[str, list[ValueNode]] = {}
     for node in graph.nodes.values():
         for name in _targets(node):
             users.setdefault(name, []).append(node)
@@ -28,7 +28,7 @@ def resolve_copies(graph: Graph) -> None:
                 _note(users, user, copy)
 
 
-def _targets(node: Node) -> set[str]:
+def _targets(node: ValueNode) -> set[str]:
     return {_target(source) for operand in node.operands for source in operand.sources}
 
 
@@ -36,14 +36,14 @@ def _target(source: isl.Map) -> str:
     return str(source.get_tuple_name(isl.dim_type.out))
 
 
-def _note(users: dict[str, list[Node]], user: Node, copy: Node) -> None:
+def _note(users: dict[str, list[ValueNode]], user: ValueNode, copy: ValueNode) -> None:
     for name in _targets(copy):
         known = users.setdefault(name, [])
         if user not in known:
             known.append(user)
 
 
-def _substitute(user: Node, copy: Node) -> None:
+def _substitute(user: ValueNode, copy: ValueNode) -> None:
     """Let `user` take from the sources of `copy` what it takes from `copy`."""
     operands = []
     for operand in user.operands:
@@ -51,11 +51,11 @@ def _substitute(user: Node, copy: Node) -> None:
         for source in operand.sources:
             through = _through(source, copy) if _target(source) == copy.name else [source]
             sources += through
-        operands.append(Operand(tuple(_merged(sources)), operand.joined) if not operand.joined else operand)
+        operands.append(ValueOperand(tuple(_merged(sources)), operand.joined) if not operand.joined else operand)
     user.operands[:] = operands
 
 
-def _through(source: isl.Map, copy: Node) -> list[isl.Map]:
+def _through(source: isl.Map, copy: ValueNode) -> list[isl.Map]:
     found = (source.apply_range(further) for further in copy.operands[0].sources)
     return [one for one in found if not one.is_empty()]
 
@@ -69,7 +69,7 @@ def _merged(sources: Sequence[isl.Map]) -> list[isl.Map]:
     return list(found.values())
 
 
-def _without_itself(copy: Node) -> bool:
+def _without_itself(copy: ValueNode) -> bool:
     """Make `copy` no copy of itself; false where that is not possible."""
     sources = _merged(copy.operands[0].sources)
     own = next((source for source in sources if _target(source) == copy.name), None)
@@ -79,7 +79,7 @@ def _without_itself(copy: Node) -> bool:
         if closure is None:
             return False
         others = _merged([*others, *(one for source in others if not (one := closure.apply_range(source)).is_empty())])
-    copy.operands[:] = [Operand(tuple(others))]
+    copy.operands[:] = [ValueOperand(tuple(others))]
     return True
 
 

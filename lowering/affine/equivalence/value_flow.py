@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import islpy as isl
 
-from dlc.lowering.affine.equivalence.value_graph import Graph, MemoryObject, MemoryUse, Node, Operand, initial
+from dlc.lowering.affine.equivalence.value_graph import MemoryObject, MemoryUse, ValueGraph, ValueNode, ValueOperand, initial
 
 
-def resolve_loads(graph: Graph) -> None:
+def resolve_loads(graph: ValueGraph) -> None:
     """Make every load a copy of the values that it sees: what was stored, or the contents from before the function."""
     length = max((len(use.times) for use in graph.uses), default=0)
     for memory in graph.memory_objects:
@@ -19,7 +19,7 @@ def resolve_loads(graph: Graph) -> None:
             _resolve(graph, memory, reads, [use for use in uses if use.writes], length)
 
 
-def _resolve(graph: Graph, memory: MemoryObject, reads: Sequence[MemoryUse], writes: Sequence[MemoryUse], length: int) -> None:
+def _resolve(graph: ValueGraph, memory: MemoryObject, reads: Sequence[MemoryUse], writes: Sequence[MemoryUse], length: int) -> None:
     times = {use: time_of(graph, use, length) for use in (*reads, *writes)}
     for read in reads:
         found: list[isl.Map] = []
@@ -31,7 +31,7 @@ def _resolve(graph: Graph, memory: MemoryObject, reads: Sequence[MemoryUse], wri
         if not unseen.is_empty():
             found.append(unseen.set_tuple_name(isl.dim_type.out, initial(memory)) if memory.key else _undefined(unseen))
         padding = read.node.operands[0].sources if read.node.operands else ()
-        read.node.operands[:] = [Operand((*found, *padding))]
+        read.node.operands[:] = [ValueOperand((*found, *padding))]
 
 
 def _last_writes(
@@ -79,7 +79,7 @@ def _earlier(read: MemoryUse, write: MemoryUse) -> isl.Map:
     return found
 
 
-def _stored(pairs: isl.Map, write: Node) -> list[isl.Map]:
+def _stored(pairs: isl.Map, write: ValueNode) -> list[isl.Map]:
     """`pairs` of loads and writes as loads and what was written: the operand of a store, else the write itself."""
     if write.signature:
         return [pairs]
@@ -92,6 +92,6 @@ def _undefined(first: isl.Map) -> isl.Map:
     return target.set_tuple_name(isl.dim_type.out, "undefined")
 
 
-def time_of(graph: Graph, use: MemoryUse, length: int) -> isl.Map:
+def time_of(graph: ValueGraph, use: MemoryUse, length: int) -> isl.Map:
     """The instances of a use to the times when it happens."""
     return graph.map(use.node, "", [*use.times, *["0"] * (length - len(use.times))])

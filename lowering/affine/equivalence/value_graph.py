@@ -55,7 +55,7 @@ class SharedSymbols:
 
 
 @dataclass(frozen=True)
-class Operand:
+class ValueOperand:
     """Where a node's operand comes from: maps from the node's instances to those of nodes or of terminals.
 
     `joined` trailing dims of the target take every value (all elements of an array), the same in both functions.
@@ -66,7 +66,7 @@ class Operand:
 
 
 @dataclass(eq=False)
-class Node:
+class ValueNode:
     """One value. `signature` says what is computed from `operands`; it is empty for a copy of the one operand."""
 
     name: str
@@ -78,13 +78,13 @@ class Node:
     role: str
     """What of its op it stands for: `result 0`, `carries 0`, `yields 0`, `stores`, `keeps arg0`."""
     signature: str = ""
-    operands: list[Operand] = field(default_factory=list)
+    operands: list[ValueOperand] = field(default_factory=list)
     reads: MemoryUse | None = None
     """The element that a load reads; `operands` follow from it."""
     places: dict[str, isl.Map] = field(default_factory=dict)
     """Elements that it is computed from or stored to (see `value_places.py`)."""
 
-    writers: list[tuple[Node, isl.Map]] = field(default_factory=list)
+    writers: list[tuple[ValueNode, isl.Map]] = field(default_factory=list)
     """The writes that a load sees, with its instances to theirs."""
 
 
@@ -92,7 +92,7 @@ class Node:
 class MemoryUse:
     """`elements` takes the instances of a node to the elements of `array` that they read or write, at `times`."""
 
-    node: Node
+    node: ValueNode
     array: MemoryObject
     elements: isl.Map
     times: tuple[str, ...]
@@ -114,26 +114,28 @@ class MemoryObject:
 
 
 @dataclass(eq=False)
-class Graph:
+class ValueGraph:
     """All that a function computes. `results` stand for what it leaves behind, by keys that both functions share."""
 
     side: str
     function: ir.Operation
     shared: SharedSymbols
-    nodes: dict[str, Node] = field(default_factory=dict)
+    nodes: dict[str, ValueNode] = field(default_factory=dict)
     memory_objects: list[MemoryObject] = field(default_factory=list)
     uses: list[MemoryUse] = field(default_factory=list)
-    results: dict[str, Node] = field(default_factory=dict)
+    results: dict[str, ValueNode] = field(default_factory=dict)
     returns: list[str] = field(default_factory=list)
     """What memrefs the function returns, as texts that both functions must share."""
     _sets: dict[str, isl.Set] = field(default_factory=dict)
 
-    def add(self, op: ir.Operation, role: str, loops: tuple[LoopVariable, ...], lanes: Sequence[str], where: Sequence[str]) -> Node:
+    def add(
+        self, op: ir.Operation, role: str, loops: tuple[LoopVariable, ...], lanes: Sequence[str], where: Sequence[str]
+    ) -> ValueNode:
         """A new node for the iterations and lanes that fulfil `where`."""
         name = f"{self.side}{len(self.nodes)}"
         dims = (*(loop.name for loop in loops), *lanes)
         text = f"{self.shared.prefix()}{{ [{', '.join(dims)}] : {' and '.join(where) or 'true'} }}"
-        node = Node(name, op, loops, dims, self._instances(text).set_tuple_name(name), role)
+        node = ValueNode(name, op, loops, dims, self._instances(text).set_tuple_name(name), role)
         self.nodes[name] = node
         return node
 
@@ -143,13 +145,13 @@ class Graph:
             self._sets[text] = isl.Set(text)
         return self._sets[text]
 
-    def map(self, node: Node, target: str, expressions: Sequence[str], where: Sequence[str] = ()) -> isl.Map:
+    def map(self, node: ValueNode, target: str, expressions: Sequence[str], where: Sequence[str] = ()) -> isl.Map:
         """The instances of `node` that fulfil `where` to `target[expressions]`."""
         condition = " and ".join(where) or "true"
         text = f"{{ {node.name}[{', '.join(node.dims)}] -> {target}[{', '.join(expressions)}] : {condition} }}"
         return isl.Map(self.shared.prefix() + text).intersect_domain(node.domain)
 
-    def spread(self, node: Node, target: Node, bounds: Sequence[str] = ()) -> isl.Map:
+    def spread(self, node: ValueNode, target: ValueNode, bounds: Sequence[str] = ()) -> isl.Map:
         """The instances of `node` to all those of `target` that agree in the dims that both have."""
         condition = " and ".join(bounds) or "true"
         text = f"{{ {node.name}[{', '.join(node.dims)}] -> {target.name}[{', '.join(target.dims)}] : {condition} }}"

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from dlc._mlir import ir
 from dlc.analysis.buffers import defining_op, is_memref, root_of
-from dlc.lowering.affine.equivalence.value_graph import INDEX, UNDEFINED, MemoryObject, Operand
+from dlc.lowering.affine.equivalence.value_graph import INDEX, UNDEFINED, MemoryObject, ValueOperand
 from dlc.lowering.affine.equivalence.value_reader import Reader, ReadPosition
 from dlc.lowering.affine.ir.accesses import access_of
 from dlc.lowering.affine.polyhedral.model import ExtractionError
@@ -170,7 +170,7 @@ def read_copy(reader: Reader, op: ir.Operation, frame: ReadPosition) -> None:
     store = reader.node(op, "stores", frame, sizes)
     memory, place = reader.object_of(target, names, frame, op)
     reader.touch(store, memory, place, frame.branch(1, ()), writes=True)
-    store.operands.append(Operand((reader.graph.map(store, load.name, store.dims),)))
+    store.operands.append(ValueOperand((reader.graph.map(store, load.name, store.dims),)))
 
 
 def read_dealloc(reader: Reader, op: ir.Operation, frame: ReadPosition) -> None:
@@ -178,7 +178,7 @@ def read_dealloc(reader: Reader, op: ir.Operation, frame: ReadPosition) -> None:
     memory = reader.object_at(root_of(op.operands[0]), op)
     node = reader.node(op, "frees", frame, memory.sizes)
     reader.touch(node, memory, node.dims[len(frame.loops) :], frame, writes=True)
-    node.operands.append(Operand((reader.graph.map(node, UNDEFINED, []),)))
+    node.operands.append(ValueOperand((reader.graph.map(node, UNDEFINED, []),)))
 
 
 def read_opaque_op(reader: Reader, op: ir.Operation, frame: ReadPosition) -> None:
@@ -195,20 +195,20 @@ def read_opaque_op(reader: Reader, op: ir.Operation, frame: ReadPosition) -> Non
     for memory_key, memory in touched:
         load = reader.node(op, f"reads {memory_key}", frame.branch(0, ()), memory.sizes)
         reader.touch(load, memory, load.dims[len(names) :], frame.branch(0, ()), writes=False)
-        run.operands.append(Operand((reader.graph.spread(run, load),), joined=len(memory.sizes)))
+        run.operands.append(ValueOperand((reader.graph.spread(run, load),), joined=len(memory.sizes)))
     for memory_key, memory in touched:
         after = reader.node(op, f"writes {memory_key}", frame.branch(1, ()), memory.sizes)
         after.signature = f"{run.signature} writes {memory_key}"
         place = after.dims[len(names) :]
-        after.operands.append(Operand((reader.graph.map(after, run.name, names),)))
-        after.operands += [Operand((reader.graph.map(after, INDEX, [name]),)) for name in place]
+        after.operands.append(ValueOperand((reader.graph.map(after, run.name, names),)))
+        after.operands += [ValueOperand((reader.graph.map(after, INDEX, [name]),)) for name in place]
         reader.touch(after, memory, place, frame.branch(1, ()), writes=True)
     for number, result in enumerate(op.results):
         if is_memref(result) or isinstance(result.type, ir.VectorType):
             raise ExtractionError(op, f"it gives back a value of type {result.type}", "inline or outline what is around it")
         node = reader.node(op, f"result {number}", frame)
         node.signature = f"{run.signature} result {number}"
-        node.operands.append(Operand((reader.graph.map(node, run.name, names),)))
+        node.operands.append(ValueOperand((reader.graph.map(node, run.name, names),)))
         reader.values[result] = node
 
 

@@ -11,7 +11,7 @@ from dlc.analysis.buffers import ALLOCATIONS, VIEW_OPS, is_memref
 from dlc.lowering.affine.equivalence.shared_texts import SharedTexts
 from dlc.lowering.affine.equivalence.value_copies import resolve_copies
 from dlc.lowering.affine.equivalence.value_flow import resolve_loads
-from dlc.lowering.affine.equivalence.value_graph import WORLD, Graph, Node, Operand, SharedSymbols
+from dlc.lowering.affine.equivalence.value_graph import WORLD, SharedSymbols, ValueGraph, ValueNode, ValueOperand
 from dlc.lowering.affine.equivalence.value_memory import (
     is_mask,
     read_copy,
@@ -46,14 +46,14 @@ _SILENT = frozenset(
 """Ops that say what a value is where it is used, and compute nothing of their own."""
 
 
-def read_function(function: ir.Operation, side: str, shared: SharedSymbols, *, assume_no_alias: bool = False) -> Graph:
+def read_function(function: ir.Operation, side: str, shared: SharedSymbols, *, assume_no_alias: bool = False) -> ValueGraph:
     """The values of `function`, a `func.func` of one block, whose nodes' names begin with `side`. Raises ExtractionError.
 
     Memrefs that may be the same memory are refused where one is written, unless told that there are none.
     """
     if len(function.regions[0].blocks) != 1:
         raise ExtractionError(function, "it has branches, or no body", "compare functions of affine loops")
-    graph = Graph(side, function, shared)
+    graph = ValueGraph(side, function, shared)
     reader = Reader(graph, SharedTexts(lambda value: True, shared=shared), _read_op)
     (block,) = function.regions[0].blocks
     reader.see_arguments(block)
@@ -143,7 +143,7 @@ def _read_loop(reader: Reader, op: ir.Operation, frame: ReadPosition) -> None:
 
 def _carry(
     reader: Reader,
-    node: Node,
+    node: ValueNode,
     init: ir.Value,
     yielded: ir.Value,
     result: ir.Value,
@@ -162,11 +162,11 @@ def _carry(
     end.operands.append(reader.use(end, yielded, inner, names))
     to_end = previous.apply_range(reader.graph.map(node, end.name, node.dims))
     first = [source.subtract_domain(previous.domain()) for source in reader.use(node, init, frame, names).sources]
-    node.operands.append(Operand((to_end, *first)))
+    node.operands.append(ValueOperand((to_end, *first)))
     after = reader.node(node.op, f"result {number}", frame, _shape(result))
     last = reader.graph.spread(after, end).lexmax()
     none = [source.subtract_domain(last.domain()) for source in reader.use(after, init, frame, names).sources]
-    after.operands.append(Operand((last, *none)))
+    after.operands.append(ValueOperand((last, *none)))
     reader.values[result] = after
 
 
@@ -182,7 +182,7 @@ def _read_if(reader: Reader, op: ir.Operation, frame: ReadPosition) -> None:
         names = node.dims[len(frame.loops) :]
         yields = [(_body(op, number)[-1].operands[position], where) for number, where in branches]
         sources = [one for value, where in yields for one in reader.use(node, value, frame, names, where).sources]
-        node.operands.append(Operand(tuple(sources)))
+        node.operands.append(ValueOperand(tuple(sources)))
         reader.values[result] = node
 
 
@@ -228,7 +228,7 @@ def _read_elements(reader: Reader, op: ir.Operation, frame: ReadPosition) -> Non
             where.append(f"{lane} = {number % size}")
             number //= size
         sources += reader.use(node, value, frame, (), where).sources
-    node.operands.append(Operand(tuple(sources)))
+    node.operands.append(ValueOperand(tuple(sources)))
     reader.values[op.results[0]] = node
 
 

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 import islpy as isl
 
-from dlc.lowering.affine.equivalence.value_graph import Graph, Node
+from dlc.lowering.affine.equivalence.value_graph import ValueGraph, ValueNode
 from dlc.lowering.policy import policy
 
 
-def note_places(graph: Graph) -> None:
+def note_places(graph: ValueGraph) -> None:
     """Fill `places` of every node that computes, from memory that both functions have. Runs before loads are resolved."""
     for node in graph.nodes.values():
         if node.signature:
@@ -26,11 +26,11 @@ def note_places(graph: Graph) -> None:
                 _add(target, f"stored {use.array.key}", source.reverse().apply_range(use.elements))
 
 
-def _add(node: Node, key: str, place: isl.Map) -> None:
+def _add(node: ValueNode, key: str, place: isl.Map) -> None:
     node.places[key] = node.places[key].union(place) if key in node.places else place
 
 
-def _loaded(graph: Graph, sources: tuple[isl.Map, ...], depth: int) -> Iterator[tuple[str, isl.Map]]:
+def _loaded(graph: ValueGraph, sources: tuple[isl.Map, ...], depth: int) -> Iterator[tuple[str, isl.Map]]:
     """The elements that loads at the ends of `sources` read, by the key of their memory."""
     for source in sources:
         target = graph.nodes.get(source.get_tuple_name(isl.dim_type.out))
@@ -44,7 +44,7 @@ def _loaded(graph: Graph, sources: tuple[isl.Map, ...], depth: int) -> Iterator[
             yield from _loaded(graph, further, depth - 1)
 
 
-def agreeing(after: Node, before: Node, relation: isl.Map) -> isl.Map | None:
+def agreeing(after: ValueNode, before: ValueNode, relation: isl.Map) -> isl.Map | None:
     """The pairs of instances that meet the same elements as those of `relation` do; None when these have none in common.
 
     Of the places of both that lie in one array, those count that are equal for all of `relation`.

@@ -9,7 +9,7 @@ from itertools import combinations_with_replacement
 import islpy as isl
 
 from dlc._mlir import ir
-from dlc.lowering.affine.equivalence.value_graph import Graph, MemoryUse
+from dlc.lowering.affine.equivalence.value_graph import MemoryUse, ValueGraph
 from dlc.lowering.affine.ir.element_relations import LoopVariable
 
 _IN, _OUT = isl.dim_type.in_, isl.dim_type.out
@@ -34,7 +34,7 @@ class Outside:
     elements: isl.Map
 
 
-def conflicts(graph: Graph) -> Iterator[Conflict]:
+def conflicts(graph: ValueGraph) -> Iterator[Conflict]:
     """The conflicts of all `affine.parallel` loops, of loops marked `dlc.parallel`, and of rows marked `dlc.doacross`."""
     for one, other in combinations_with_replacement(_unordered_uses(graph), 2):
         first, second = (one, other) if one.writes else (other, one)
@@ -53,7 +53,7 @@ def conflicts(graph: Graph) -> Iterator[Conflict]:
                 yield Conflict(first, second, loop, before.union(after))
 
 
-def _pairs(graph: Graph, first: MemoryUse, second: MemoryUse, depth: int) -> isl.Map:
+def _pairs(graph: ValueGraph, first: MemoryUse, second: MemoryUse, depth: int) -> isl.Map:
     """The instances of two uses that touch one element, in the same iteration of the outermost `depth` loops."""
     pairs = first.elements.apply_range(second.elements.reverse()).intersect_params(graph.shared.context())
     for dim in range(depth):
@@ -61,7 +61,7 @@ def _pairs(graph: Graph, first: MemoryUse, second: MemoryUse, depth: int) -> isl
     return pairs
 
 
-def _unordered_uses(graph: Graph) -> list[MemoryUse]:
+def _unordered_uses(graph: ValueGraph) -> list[MemoryUse]:
     return [use for use in graph.uses if any(is_unordered(loop) or _role(loop) for loop in use.node.loops)]
 
 
@@ -94,7 +94,7 @@ def _shared_rows(one: Sequence[LoopVariable], other: Sequence[LoopVariable]) -> 
             yield depth, first
 
 
-def inside(graph: Graph) -> isl.Set:
+def inside(graph: ValueGraph) -> isl.Set:
     """The parameters for which no access of `graph` leaves its memref."""
     context = graph.shared.context()
     for found in outside(graph):
@@ -102,7 +102,7 @@ def inside(graph: Graph) -> isl.Set:
     return context.coalesce()
 
 
-def outside(graph: Graph) -> Iterator[Outside]:
+def outside(graph: ValueGraph) -> Iterator[Outside]:
     """The accesses that leave their memref."""
     context = graph.shared.context()
     for use in graph.uses:

@@ -10,7 +10,16 @@ import islpy as isl
 from dlc._mlir import ir
 from dlc.analysis.buffers import defining_op, is_memref, nested_ops
 from dlc.lowering.affine.equivalence.shared_texts import SharedTexts, key_of
-from dlc.lowering.affine.equivalence.value_graph import INDEX, UNDEFINED, WORLD, Graph, MemoryObject, MemoryUse, Node, Operand
+from dlc.lowering.affine.equivalence.value_graph import (
+    INDEX,
+    UNDEFINED,
+    WORLD,
+    MemoryObject,
+    MemoryUse,
+    ValueGraph,
+    ValueNode,
+    ValueOperand,
+)
 from dlc.lowering.affine.ir.element_relations import LoopVariable
 from dlc.lowering.affine.polyhedral.model import ExtractionError
 from dlc.lowering.affine.polyhedral.views import at_root
@@ -42,10 +51,10 @@ class ReadPosition:
 class Reader:
     """Reads one function; one use."""
 
-    graph: Graph
+    graph: ValueGraph
     texts: SharedTexts
     read_op: Callable[[Reader, ir.Operation, ReadPosition], None]
-    values: dict[ir.Value, Node] = field(default_factory=dict)
+    values: dict[ir.Value, ValueNode] = field(default_factory=dict)
     objects: dict[ir.Value, MemoryObject] = field(default_factory=dict)
     returned: list[tuple[int, ir.Value]] = field(default_factory=list)
 
@@ -58,20 +67,20 @@ class Reader:
 
     def node(
         self, op: ir.Operation, role: str, frame: ReadPosition, lanes: Sequence[int | str] = (), where: Sequence[str] = ()
-    ) -> Node:
+    ) -> ValueNode:
         """A node at `frame` with as many lanes."""
         names = [f"l{at}" for at in range(len(lanes))]
         inside = [f"0 <= {name} < {size}" for name, size in zip(names, lanes, strict=True)]
         return self.graph.add(op, role, frame.loops, names, (*frame.constraints, *inside, *where))
 
     def use(
-        self, node: Node, value: ir.Value, frame: ReadPosition, lanes: Sequence[str] = (), where: Sequence[str] = ()
-    ) -> Operand:
+        self, node: ValueNode, value: ir.Value, frame: ReadPosition, lanes: Sequence[str] = (), where: Sequence[str] = ()
+    ) -> ValueOperand:
         """`value`'s lane `lanes` as an operand of `node`, at the instances that fulfil `where`."""
-        return Operand(tuple(self._sources(node, value, frame, lanes, where)))
+        return ValueOperand(tuple(self._sources(node, value, frame, lanes, where)))
 
     def _sources(
-        self, node: Node, value: ir.Value, frame: ReadPosition, lanes: Sequence[str], where: Sequence[str]
+        self, node: ValueNode, value: ir.Value, frame: ReadPosition, lanes: Sequence[str], where: Sequence[str]
     ) -> list[isl.Map]:
         map = self.graph.map
         if value in self.values:
@@ -89,7 +98,7 @@ class Reader:
         what = f"a value of '{op.name}'" if op is not None else "a block's argument"
         raise ExtractionError(node.op, f"it uses {what}, which the comparison does not support", "lower it first")
 
-    def _constant(self, node: Node, value: ir.Attribute, lanes: Sequence[str], where: Sequence[str]) -> list[isl.Map]:
+    def _constant(self, node: ValueNode, value: ir.Attribute, lanes: Sequence[str], where: Sequence[str]) -> list[isl.Map]:
         if not isinstance(value.type, ir.VectorType):
             return [self.graph.map(node, self.graph.shared.constant(str(value)), [], where)]
         if value.is_splat:
@@ -188,7 +197,7 @@ class Reader:
 
     def touch(
         self,
-        node: Node,
+        node: ValueNode,
         memory: MemoryObject,
         subscripts: Sequence[str],
         frame: ReadPosition,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from dlc._mlir import ir
 from dlc.analysis.buffers import defining_op, nested_ops
 from dlc.lowering.affine.dependences.nest_dependences import conflicts
-from dlc.lowering.affine.fuse.fusion import Fusion, Refusal, fusion_of
+from dlc.lowering.affine.fuse.fusion import Fusion, FusionRefusal, fusion_of
 from dlc.lowering.affine.fuse.reduction_fusion import fuse_reductions, reductions_fit
 from dlc.lowering.affine.fuse.scratch import shrink_buffers
 from dlc.lowering.affine.ir.accesses import accesses_in
@@ -81,11 +81,11 @@ class FuseNests(Pass):
         if first is None or second is None:
             place = _meeting_place(a, b, between) if reductions_fit(a, b) else None
             return fuse_reductions(a, b, place) if place else None
-        found: Fusion | Refusal = fusion_of(first, second)
+        found: Fusion | FusionRefusal = fusion_of(first, second)
         place = _meeting_place(a, b, between) if isinstance(found, Fusion) else None
         if place is None and isinstance(found, Fusion):
-            found = Refusal("what stands between them needs the first or makes what the second needs")
-        if isinstance(found, Refusal):
+            found = FusionRefusal("what stands between them needs the first or makes what the second needs")
+        if isinstance(found, FusionRefusal):
             if self.explain and not between:
                 b.attributes[_REFUSAL] = ir.StringAttr.get(found.reason)
             return None

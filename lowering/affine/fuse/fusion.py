@@ -25,13 +25,13 @@ class Fusion:
 
 
 @dataclass(frozen=True)
-class Refusal:
+class FusionRefusal:
     """Why two nests stay apart."""
 
     reason: str
 
 
-def fusion_of(a: Band, b: Band) -> Fusion | Refusal:
+def fusion_of(a: Band, b: Band) -> Fusion | FusionRefusal:
     """What of the bands `a` and, later, `b` can be one.
 
     Two loops may be one when every two accesses of the nests that may touch the same memory, one of them writing, do so
@@ -39,15 +39,15 @@ def fusion_of(a: Band, b: Band) -> Fusion | Refusal:
     """
     between = NestDependences(list(conflicts(a.accesses, b.accesses)), {**a.extents, **b.extents})
     if not between.pairs:
-        return Refusal("they have no written buffer in common")
+        return FusionRefusal("they have no written buffer in common")
     legal = between.fusible_loops(a.loops, b.loops)
     if not legal:
-        return Refusal(_why_none(a, b, between))
+        return FusionRefusal(_why_none(a, b, between))
     both = holds_contraction(a) and holds_contraction(b)
     if len(legal) == len(a.loops) == len(b.loops) and not both:
         return Fusion(tuple(legal))
     if is_for_gpu(a.top) and any(_is_for_tensor_cores(band) or _is_product(band) for band in (a, b)):
-        return Refusal("kernels of a GPU take all loops of a product of matrices together")
+        return FusionRefusal("kernels of a GPU take all loops of a product of matrices together")
     kept: list[tuple[Loop, Loop]] = []
     reason = "two contractions on one register tile would spill" if both else ""
     blocks = _outer_blocks(a, b, legal)
@@ -56,7 +56,7 @@ def fusion_of(a: Band, b: Band) -> Fusion | Refusal:
         if why is None:
             kept.append((t, u))
         reason = reason or why or ""
-    return Fusion(tuple(kept)) if kept else Refusal(reason)
+    return Fusion(tuple(kept)) if kept else FusionRefusal(reason)
 
 
 def _why_none(a: Band, b: Band, between: NestDependences) -> str:

@@ -26,7 +26,7 @@ class TileDim:
 
 
 @dataclass(frozen=True)
-class Entry:
+class ValueCopies:
     """The copies of one value: one for each index along the tile dimensions `dims` that it depends on."""
 
     dims: tuple[int, ...]
@@ -48,7 +48,7 @@ class TileValues:
     lanes: int = 0
     lane_dim: int | None = None
     masks: Sequence[LaneMask | None] = ()
-    entries: dict[ir.Value, Entry] = field(default_factory=dict)
+    entries: dict[ir.Value, ValueCopies] = field(default_factory=dict)
     _splats: list[dict[ir.Value, ir.Value]] = field(default_factory=lambda: [{}])
 
     def dims_of(self, values: Sequence[ir.Value]) -> tuple[int, ...]:
@@ -69,11 +69,11 @@ class TileValues:
     def define(self, old: ir.Value, dims: Sequence[int], copies: Sequence[ir.Value], is_vector: bool) -> None:
         """Record the new copies of `old`, in the order of `instances(dims)`."""
         keys = [tuple(instance.values()) for instance in self.instances(dims)]
-        self.entries[old] = Entry(tuple(dims), dict(zip(keys, copies, strict=True)), is_vector)
+        self.entries[old] = ValueCopies(tuple(dims), dict(zip(keys, copies, strict=True)), is_vector)
 
     def define_index(self, old: ir.Value, new: ir.Value, offset: int = 0) -> None:
         """Let `new + offset` stand for the index `old` in all copies."""
-        self.entries[old] = Entry((), {(): new}, offset=offset)
+        self.entries[old] = ValueCopies((), {(): new}, offset=offset)
 
     def is_vector(self, value: ir.Value) -> bool:
         """Whether the new copies of `value` differ between lanes."""

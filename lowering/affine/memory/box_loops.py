@@ -12,24 +12,24 @@ from dlc.lowering.affine.ir.loops import Bound, build_for
 
 
 @dataclass(frozen=True)
-class Range:
+class BoxRange:
     """From the largest of `starts` to before the least of `stops`."""
 
     starts: tuple[Linear, ...]
     stops: tuple[Linear, ...]
 
     @staticmethod
-    def of(start: int, stop: int) -> Range:
+    def of(start: int, stop: int) -> BoxRange:
         """Between two numbers."""
-        return Range((Linear({}, start),), (Linear({}, stop),))
+        return BoxRange((Linear({}, start),), (Linear({}, stop),))
 
-    def after(self, start: Linear) -> Range:
+    def after(self, start: Linear) -> BoxRange:
         """What is not before `start`."""
-        return Range(_folded((*self.starts, start), max), self.stops)
+        return BoxRange(_folded((*self.starts, start), max), self.stops)
 
-    def before(self, stop: Linear) -> Range:
+    def before(self, stop: Linear) -> BoxRange:
         """What is before `stop`."""
-        return Range(self.starts, _folded((*self.stops, stop), min))
+        return BoxRange(self.starts, _folded((*self.stops, stop), min))
 
     @property
     def is_single(self) -> bool:
@@ -38,7 +38,7 @@ class Range:
         return len(ends) == 2 and not ends[1].plus(ends[0], -1).factors and ends[1].constant - ends[0].constant == 1
 
 
-def store_in_box(ranges: Sequence[Range], buffer: ir.Value, value: Callable[[Sequence[Linear]], ir.Value]) -> None:
+def store_in_box(ranges: Sequence[BoxRange], buffer: ir.Value, value: Callable[[Sequence[Linear]], ir.Value]) -> None:
     """Emit parallel loops over `ranges`, one for each axis, that store in `buffer`, at each place, what `value` gives there."""
     places: list[Linear] = []
     loops: list[ir.Operation] = []

@@ -14,7 +14,7 @@ from dlc.lowering.affine.ir.forwarding import local_users, remove_unread_buffers
 from dlc.lowering.affine.ir.lanes import element_bits
 from dlc.lowering.affine.ir.loops import Loop, normalized
 from dlc.lowering.affine.ir.padding import Inside, PaddedCopy, ancestors, filled_with, padded_copies
-from dlc.lowering.affine.memory.box_loops import Range, store_in_box
+from dlc.lowering.affine.memory.box_loops import BoxRange, store_in_box
 from dlc.lowering.pass_base import Pass
 from dlc.lowering.policy import policy
 from dlc.targets.machine import Machine, facts_of, is_for_gpu
@@ -62,18 +62,18 @@ class _Side:
     reach: int
 
     @property
-    def whole(self) -> Range:
+    def whole(self) -> BoxRange:
         """All places of the window, which are counted from its first one."""
-        return Range.of(0, self.height)
+        return BoxRange.of(0, self.height)
 
     @property
-    def inside(self) -> Range:
+    def inside(self) -> BoxRange:
         """The places that hold the source."""
         found = self.whole.after(self._begin) if self._has_before else self.whole
         return found.before(self._end) if self._has_after else found
 
     @property
-    def around(self) -> list[Range]:
+    def around(self) -> list[BoxRange]:
         """The places before and after those, if there are some."""
         before = [self.whole.before(self._begin)] if self._has_before else []
         return [*before, self.whole.after(self._end)] if self._has_after else before

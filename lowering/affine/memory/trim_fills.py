@@ -11,7 +11,7 @@ from dlc.analysis.buffers import nested_ops
 from dlc.lowering.affine.ir.forwarding import local_users
 from dlc.lowering.affine.ir.loops import SCHEDULE
 from dlc.lowering.affine.ir.padding import Inside, ancestors, box_of, filled_with
-from dlc.lowering.affine.memory.box_loops import Range, store_in_box
+from dlc.lowering.affine.memory.box_loops import BoxRange, store_in_box
 from dlc.lowering.pass_base import Pass
 from dlc.lowering.policy import policy
 
@@ -53,7 +53,7 @@ def _trim(alloc: ir.Operation) -> None:
         return
     with ir.InsertionPoint(top), top.location:
         for slab in slabs:
-            store_in_box([Range.of(start, end) for start, end in slab], buffer, lambda _: fill.operands[0])
+            store_in_box([BoxRange.of(start, end) for start, end in slab], buffer, lambda _: fill.operands[0])
     top.erase()
 
 

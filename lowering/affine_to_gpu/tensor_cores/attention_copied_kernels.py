@@ -23,7 +23,7 @@ from dlc.lowering.affine_to_gpu.tensor_cores.shared_copies import Panel, PanelCo
 
 
 @dataclass(frozen=True, eq=False)
-class Step:
+class KeyTileStep:
     """What one tile of keys is computed of: its number, copies, the thread's rows, and whether some queries of the block do not see
     all of its keys."""
 
@@ -49,7 +49,7 @@ class CopiedAttention(PanelAttention):
         self._hold(queries)
         places, rows = self._existing_rows(), self._starts()
         for (lower, upper), is_masked in self._ranges():
-            rows = self._loop(lower, upper, Step(zero, keys, values, places, is_masked), rows)
+            rows = self._loop(lower, upper, KeyTileStep(zero, keys, values, places, is_masked), rows)
         self._finish(rows)
 
     @abstractmethod
@@ -97,7 +97,7 @@ class CopiedAttention(PanelAttention):
         with self.extents.when([(self._tiles - 1 - number, False)]):
             replace(keys, first=number * self.tile.keys).start(zero, zero, self._is_whole(keys.panel))
 
-    def _loop(self, lower: Sequence[ir.AffineExpr], upper: Sequence[ir.AffineExpr], step: Step, rows: RowState) -> RowState:
+    def _loop(self, lower: Sequence[ir.AffineExpr], upper: Sequence[ir.AffineExpr], step: KeyTileStep, rows: RowState) -> RowState:
         """Emit a loop over tiles of keys."""
         (low, below), (high, above) = self.extents.scope.map(lower), self.extents.scope.map(upper)
         loop = affine.AffineForOp(low, high, iter_args=rows.all, lower_bound_operands=below, upper_bound_operands=above)
@@ -106,7 +106,7 @@ class CopiedAttention(PanelAttention):
             affine.AffineYieldOp(self._step(replace(step, number=number), rows.of(loop.inner_iter_args)).all)
         return rows.of(loop.results)
 
-    def _step(self, step: Step, rows: RowState) -> RowState:
+    def _step(self, step: KeyTileStep, rows: RowState) -> RowState:
         """Emit one tile of keys."""
         _wait()
         step.values.start(step.number, ir.AffineExpr.get_constant(0), self._is_whole(step.values.panel))

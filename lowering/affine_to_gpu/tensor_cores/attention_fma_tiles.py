@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import product
 
 from dlc.lowering.affine_to_gpu.tensor_cores.attention_mma_tiles import panel_of, stored_elements
-from dlc.lowering.affine_to_gpu.tensor_cores.attention_nests import Attention
+from dlc.lowering.affine_to_gpu.tensor_cores.attention_nests import AttentionNest
 from dlc.lowering.affine_to_gpu.tensor_cores.attention_tiles import AttentionPanels, AttentionTile, PanelTiles, rounded
 from dlc.lowering.affine_to_gpu.tensor_cores.shared_copies import Panel
 from dlc.lowering.policy import policy
@@ -19,7 +19,7 @@ def row_lanes(facts: GpuMachine) -> int:
     return facts.warp_threads // 2
 
 
-def fma_panels(attention: Attention, tile: AttentionTile, facts: GpuMachine) -> AttentionPanels:
+def fma_panels(attention: AttentionNest, tile: AttentionTile, facts: GpuMachine) -> AttentionPanels:
     """Queries, keys and weights lie along their sums, values along the axis of the results; a thread reads chunks of 16 bytes of
     each. Sizes of heads are rounded up to these, and results to what the lanes of a row have at a time."""
     scores, values, lanes = attention.scores, attention.values, row_lanes(facts)
@@ -38,7 +38,7 @@ def fma_panels(attention: Attention, tile: AttentionTile, facts: GpuMachine) -> 
     )
 
 
-def values_panel(attention: Attention, width: int, keys: int) -> Panel:
+def values_panel(attention: AttentionNest, width: int, keys: int) -> Panel:
     """What a block keeps of so many keys' values, along the axis of the results."""
     values = attention.values
     panel = panel_of(values.rhs, values.columns, values.sums, width, keys)

@@ -16,7 +16,7 @@ from itertools import pairwise
 from dlc._mlir import arith, ir
 from dlc.lowering.affine_to_gpu.kernel_body import BLOCK_X, BLOCK_Z, KernelBody
 from dlc.lowering.affine_to_gpu.launches import empty_launch, load_kernel_dialects
-from dlc.lowering.affine_to_gpu.tensor_cores.attention_nests import Attention
+from dlc.lowering.affine_to_gpu.tensor_cores.attention_nests import AttentionNest
 from dlc.lowering.affine_to_gpu.tensor_cores.attention_rows import RowState, Weighted
 from dlc.lowering.affine_to_gpu.tensor_cores.attention_tiles import AttentionPanels, AttentionTile, AttentionTiles, PanelTiles
 from dlc.lowering.affine_to_gpu.tensor_cores.contractions import Contraction
@@ -48,7 +48,7 @@ class AttentionKernel(KernelBody, ABC):
     body: ir.Block
 
     @property
-    def attention(self) -> Attention:
+    def attention(self) -> AttentionNest:
         """What is computed."""
         return self.tiles.attention
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import product
 
-from dlc.lowering.affine_to_gpu.tensor_cores.attention_nests import Attention
+from dlc.lowering.affine_to_gpu.tensor_cores.attention_nests import AttentionNest
 from dlc.lowering.affine_to_gpu.tensor_cores.attention_tiles import AttentionPanels, AttentionTile, PanelTiles, rounded
 from dlc.lowering.affine_to_gpu.tensor_cores.contractions import Axis
 from dlc.lowering.affine_to_gpu.tensor_cores.mma_shapes import MmaShape
@@ -16,7 +16,7 @@ from dlc.lowering.policy import policy
 from dlc.targets.machine import MATRICES, MATRIX_ROW_BYTES, REGISTER_BYTES
 
 
-def mma_panels(attention: Attention, shape: MmaShape, tile: AttentionTile) -> AttentionPanels:
+def mma_panels(attention: AttentionNest, shape: MmaShape, tile: AttentionTile) -> AttentionPanels:
     """Sizes of heads are rounded up to steps of an instruction, and to the two fragments that `ldmatrix` reads at a time."""
     scores, values = attention.scores, attention.values
     depth = rounded(scores.sums.extent, shape.depth)

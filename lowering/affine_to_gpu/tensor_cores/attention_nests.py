@@ -12,7 +12,7 @@ from dlc.lowering.affine.fuse.skip_excluded import index_form
 from dlc.lowering.affine.ir.accesses import access_of
 from dlc.lowering.affine.ir.loops import Loop
 from dlc.lowering.affine_to_gpu.tensor_cores.contractions import Axis, Contraction, contraction_of
-from dlc.lowering.affine_to_gpu.tensor_cores.softmax_nests import Softmax, extent_of, is_number, loops_by_axis, number_of
+from dlc.lowering.affine_to_gpu.tensor_cores.softmax_nests import SoftmaxNest, extent_of, is_number, loops_by_axis, number_of
 
 _ELEMENTS = {"f16", "bf16", "f32"}
 """Types of elements that kernels of attention multiply."""
@@ -23,7 +23,7 @@ class NotFused(Exception):
 
 
 @dataclass(frozen=True, eq=False)
-class Attention:
+class AttentionNest:
     """softmax(adjusted(queries x keys)) x values, row by row.
 
     `scores` has queries as rows and keys as columns; its epilogue computes `score` and stores nothing. `values` has queries as
@@ -33,7 +33,7 @@ class Attention:
     number, unless it is None.
     """
 
-    softmax: Softmax
+    softmax: SoftmaxNest
     scores: Contraction
     values: Contraction
     score: ir.Value
@@ -59,7 +59,7 @@ class Attention:
         return self.scores.nest, self.softmax.nest, self.values.nest
 
 
-def attention_of(softmax: Softmax, block: ir.Block) -> Attention:
+def attention_of(softmax: SoftmaxNest, block: ir.Block) -> AttentionNest:
     """The attention that `softmax` belongs to, in the `block` of a function. Raises NotFused."""
     writer, reader = _neighbours(softmax, block)
     scores, values = contraction_of(writer), contraction_of(reader, lhs=softmax.scores)
@@ -77,10 +77,10 @@ def attention_of(softmax: Softmax, block: ir.Block) -> Attention:
     rows = rows if lead is None else rows[-1:]
     scores = replace(_arranged(scores, inner, rows), epilogue=scores.epilogue[:-1])
     scaled, factor = _without_scale(scores, score)
-    return Attention(softmax, scaled, _arranged(values, outer, rows), score, totals, lead, factor)
+    return AttentionNest(softmax, scaled, _arranged(values, outer, rows), score, totals, lead, factor)
 
 
-def _neighbours(softmax: Softmax, block: ir.Block) -> tuple[ir.Operation, ir.Operation]:
+def _neighbours(softmax: SoftmaxNest, block: ir.Block) -> tuple[ir.Operation, ir.Operation]:
     """The nests that write the scores, and that read their exponentials. Raises NotFused where others touch them."""
     writers: set[ir.Operation] = set()
     readers: set[ir.Operation] = set()
@@ -116,7 +116,7 @@ def _require_types(scores: Contraction, values: Contraction) -> None:
         raise NotFused("sums are not sums of f32 from 0 on")
 
 
-def _require_order(softmax: Softmax, scores: Contraction, values: Contraction, block: ir.Block) -> None:
+def _require_order(softmax: SoftmaxNest, scores: Contraction, values: Contraction, block: ir.Block) -> None:
     """All that scores are computed of is as before where values are multiplied, and results lie elsewhere."""
     ops = [op.operation for op in block.operations]
     first, middle, last = (ops.index(nest) for nest in (scores.nest, softmax.nest, values.nest))
@@ -126,7 +126,7 @@ def _require_order(softmax: Softmax, scores: Contraction, values: Contraction, b
         raise NotFused("what scores are computed of is overwritten before values are multiplied")
 
 
-def _by_axis(contraction: Contraction, softmax: Softmax, free: Sequence[Loop], *, store: bool) -> list[Loop | None]:
+def _by_axis(contraction: Contraction, softmax: SoftmaxNest, free: Sequence[Loop], *, store: bool) -> list[Loop | None]:
     """The loops of a contraction along the axes of the scores, which it stores last or loads; those along `free` are no such.
 
     Raises NotFused where it does anything else with them.
@@ -143,7 +143,7 @@ def _by_axis(contraction: Contraction, softmax: Softmax, free: Sequence[Loop], *
     return found
 
 
-def _totals(softmax: Softmax, values: Contraction, by_axis: Sequence[Loop | None]) -> Iterator[ir.Value]:
+def _totals(softmax: SoftmaxNest, values: Contraction, by_axis: Sequence[Loop | None]) -> Iterator[ir.Value]:
     """What the values' nest loads of the sums of its rows. Raises NotFused where it loads those of other rows."""
     for op in (*values.before, *values.epilogue):
         access = access_of(op) if op.name == "affine.load" else None

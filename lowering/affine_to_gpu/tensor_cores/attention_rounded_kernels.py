@@ -9,7 +9,7 @@ from dlc._mlir import ir
 from dlc.lowering.affine_to_gpu.tensor_cores.attention_fma_tiles import values_panel
 from dlc.lowering.affine_to_gpu.tensor_cores.attention_mma_kernels import MmaAttention
 from dlc.lowering.affine_to_gpu.tensor_cores.attention_mma_tiles import MmaAttentionTiles, panel_of
-from dlc.lowering.affine_to_gpu.tensor_cores.attention_nests import Attention
+from dlc.lowering.affine_to_gpu.tensor_cores.attention_nests import AttentionNest
 from dlc.lowering.affine_to_gpu.tensor_cores.attention_tiles import AttentionPanels, AttentionTile, rounded
 from dlc.lowering.affine_to_gpu.tensor_cores.fragments import FragmentLoads
 from dlc.lowering.affine_to_gpu.tensor_cores.mma_shapes import MmaShape
@@ -18,7 +18,7 @@ from dlc.lowering.affine_to_gpu.tensor_cores.shared_copies import PanelCopy
 from dlc.targets.machine import MATRIX_ROW_BYTES, GpuMachine
 
 
-def rounded_shapes(attention: Attention, facts: GpuMachine) -> Iterator[MmaShape]:
+def rounded_shapes(attention: AttentionNest, facts: GpuMachine) -> Iterator[MmaShape]:
     """The products of bf16 for elements of f32."""
     narrow = int(ir.BF16Type.get().width) // 8
     shape = MmaShape("bf16", 2 * MATRIX_ROW_BYTES // narrow, facts.tensor_rates.bf16)

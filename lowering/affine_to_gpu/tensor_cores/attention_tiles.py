@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from dlc.lowering.affine_to_gpu.tensor_cores.attention_nests import Attention
+from dlc.lowering.affine_to_gpu.tensor_cores.attention_nests import AttentionNest
 from dlc.lowering.affine_to_gpu.tensor_cores.mma_tiles import memory_cycles, plain_cycles, resident_blocks
 from dlc.lowering.affine_to_gpu.tensor_cores.shared_copies import Panel
 from dlc.lowering.policy import policy
@@ -75,7 +75,7 @@ def rounded(number: int, multiple: int) -> int:
 class AttentionTiles(ABC):
     """The tiles of one kind of kernel for an attention."""
 
-    attention: Attention
+    attention: AttentionNest
     facts: GpuMachine
 
     @abstractmethod
@@ -201,7 +201,7 @@ def _is_even(panel: Panel, threads: int) -> bool:
     return count > 0 and (count < threads or count % threads == 0)
 
 
-def separate_cycles(attention: Attention, facts: GpuMachine) -> float:
+def separate_cycles(attention: AttentionNest, facts: GpuMachine) -> float:
     """The least cycles of a kernel each for scores, softmax and values: memory of the scores, and what products of f32 take.
 
     Scores are written once, read for the largest of a row, read again, replaced by their exponentials, and these are read."""

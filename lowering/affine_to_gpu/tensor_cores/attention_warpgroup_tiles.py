@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import product
 
-from dlc.lowering.affine_to_gpu.tensor_cores.attention_nests import Attention
+from dlc.lowering.affine_to_gpu.tensor_cores.attention_nests import AttentionNest
 from dlc.lowering.affine_to_gpu.tensor_cores.attention_tiles import AttentionPanels, AttentionTile, PanelTiles, rounded
 from dlc.lowering.affine_to_gpu.tensor_cores.contractions import Axis
 from dlc.lowering.affine_to_gpu.tensor_cores.mma_shapes import MmaShape
@@ -18,7 +18,7 @@ from dlc.lowering.policy import policy
 from dlc.targets.machine import BARRIER_BYTES, MOST_THREAD_REGISTERS, REGISTER_BYTES, REGISTER_STEP, SWIZZLE_BYTES
 
 
-def warpgroup_panels(attention: Attention, shape: MmaShape, tile: AttentionTile) -> AttentionPanels:
+def warpgroup_panels(attention: AttentionNest, shape: MmaShape, tile: AttentionTile) -> AttentionPanels:
     """Sizes of heads are rounded up to steps of an instruction."""
     scores, values = attention.scores, attention.values
     depth, width = (rounded(size, shape.depth) for size in (scores.sums.extent, values.columns.extent))
@@ -39,7 +39,7 @@ def _panel(operand: Operand, axis: Axis, sums: Axis, side: int, depth: int) -> P
     return replace(panel, span=min(length & -length, SWIZZLE_BYTES[0] // operand.bytes))
 
 
-def tensor_maps_of(attention: Attention, panels: AttentionPanels) -> list[TensorMap]:
+def tensor_maps_of(attention: AttentionNest, panels: AttentionPanels) -> list[TensorMap]:
     """Of queries, keys and values; none where TMA cannot bring all."""
     scores, values = attention.scores.batch, attention.values.batch
     parts = zip(panels.copied, (scores, scores, values), strict=True)

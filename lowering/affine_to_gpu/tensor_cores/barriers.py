@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from dlc._mlir import arith, ir
-from dlc.lowering.affine_to_gpu.extents import Extents
+from dlc.lowering.affine_to_gpu.extents import LoopExtents
 from dlc.lowering.affine_to_gpu.tensor_cores.shared_addresses import pointer_to, shared_address
 from dlc.targets.machine import BARRIER_BYTES, BARRIER_WAIT
 
@@ -19,7 +19,7 @@ class StageBarriers:
 
     memory: ir.Value
     stages: int
-    extents: Extents
+    extents: LoopExtents
 
     def at(self, stage: ir.AffineExpr) -> ir.Value:
         """Emit the address of a stage's barrier."""

@@ -10,7 +10,7 @@ from dlc.lowering.affine_to_gpu.tensor_cores.attention_fma_tiles import FmaAtten
 from dlc.lowering.affine_to_gpu.tensor_cores.attention_kernels import AttentionKernel
 from dlc.lowering.affine_to_gpu.tensor_cores.attention_mma_kernels import MmaAttention
 from dlc.lowering.affine_to_gpu.tensor_cores.attention_mma_tiles import MmaAttentionTiles
-from dlc.lowering.affine_to_gpu.tensor_cores.attention_nests import Attention, NotFused
+from dlc.lowering.affine_to_gpu.tensor_cores.attention_nests import AttentionNest, NotFused
 from dlc.lowering.affine_to_gpu.tensor_cores.attention_rounded_kernels import (
     RoundedAttention,
     RoundedAttentionTiles,
@@ -28,7 +28,7 @@ from dlc.targets.machine import GpuMachine
 _Choice = tuple[type[AttentionKernel], AttentionTiles, AttentionTile]
 
 
-def best_attention(attention: Attention, facts: GpuMachine, precision: str) -> _Choice:
+def best_attention(attention: AttentionNest, facts: GpuMachine, precision: str) -> _Choice:
     """The kernel and the cheapest tile, where operands of f32 may be rounded to `precision`.
 
     Raises NotFused where none fits, or kernels for each step are as fast."""
@@ -44,7 +44,7 @@ def best_attention(attention: Attention, facts: GpuMachine, precision: str) -> _
     return best.schedule
 
 
-def _kinds(attention: Attention, facts: GpuMachine, precision: str) -> Iterator[tuple[type[AttentionKernel], AttentionTiles]]:
+def _kinds(attention: AttentionNest, facts: GpuMachine, precision: str) -> Iterator[tuple[type[AttentionKernel], AttentionTiles]]:
     """The kernels that multiply elements of the attention's type."""
     split = SplitAttentionTiles(attention, facts)
     if any(split.fitting()):
@@ -61,7 +61,7 @@ def _kinds(attention: Attention, facts: GpuMachine, precision: str) -> Iterator[
             yield MmaAttention, MmaAttentionTiles(attention, facts, shape)
 
 
-def _exact_kinds(attention: Attention, facts: GpuMachine) -> Iterator[tuple[type[AttentionKernel], AttentionTiles]]:
+def _exact_kinds(attention: AttentionNest, facts: GpuMachine) -> Iterator[tuple[type[AttentionKernel], AttentionTiles]]:
     """The kernels that multiply f32 as it is."""
     if facts.has_async_copies:
         yield FmaAttention, FmaAttentionTiles(attention, facts)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from dlc._mlir import affine, arith, ir
-from dlc.lowering.affine_to_gpu.extents import Extents, constant_of
+from dlc.lowering.affine_to_gpu.extents import LoopExtents, constant_of
 from dlc.lowering.affine_to_gpu.kernel_body import BLOCK_X, BLOCK_Y, BLOCK_Z, KernelBody
 from dlc.lowering.affine_to_gpu.launches import empty_launch, load_kernel_dialects
 from dlc.lowering.affine_to_gpu.tensor_cores.contractions import Contraction
@@ -45,14 +45,14 @@ def _blocks(contraction: Contraction, tile: ContractionTile) -> list[ir.Value]:
     """Emit the sizes of the grid; that of a contraction whose extents run time knows has one dim, which takes the most blocks."""
     if not contraction.is_open:
         return [arith.constant(ir.IndexType.get(), size) for size in grid_of(contraction, tile)]
-    extents = Extents()
+    extents = LoopExtents()
     columns, rows, batch = (extents.value(count) for count in _open_grid_of(contraction, tile, extents))
     one = arith.constant(ir.IndexType.get(), 1)
     return [arith.muli(arith.muli(columns, rows), batch), one, one]
 
 
 def _open_grid_of(
-    contraction: Contraction, tile: ContractionTile, extents: Extents
+    contraction: Contraction, tile: ContractionTile, extents: LoopExtents
 ) -> tuple[ir.AffineExpr, ir.AffineExpr, ir.AffineExpr]:
     """Blocks along columns, rows and the batch, of extents that run time knows."""
     columns, rows = contraction.columns.count(extents), contraction.rows.count(extents)

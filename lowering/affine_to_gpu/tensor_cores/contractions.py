@@ -15,7 +15,7 @@ from dlc.lowering.affine.ir.expressions import Linear
 from dlc.lowering.affine.ir.loops import Bound, Loop, normalized, real_ops
 from dlc.lowering.affine.ir.padding import PaddedCopy
 from dlc.lowering.affine.ir.reductions import chain_of
-from dlc.lowering.affine_to_gpu.extents import Extents
+from dlc.lowering.affine_to_gpu.extents import LoopExtents
 from dlc.lowering.affine_to_gpu.tensor_cores.open_strides import has_open_rows, parts_of
 from dlc.lowering.affine_to_gpu.tensor_cores.operands import Operand, is_result_of, operands_of
 
@@ -47,7 +47,7 @@ class Axis:
         """What the positions are known to be a multiple of."""
         return prod(loop.upper.known.multiple if loop.extent is None else loop.extent for loop in self.loops)
 
-    def count(self, extents: Extents) -> ir.AffineExpr:
+    def count(self, extents: LoopExtents) -> ir.AffineExpr:
         """The positions as an expression."""
         if not self.is_open:
             return ir.AffineExpr.get_constant(self.extent)

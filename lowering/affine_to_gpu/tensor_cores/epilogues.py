@@ -9,7 +9,7 @@ from math import gcd
 from dlc._mlir import ir
 from dlc.lowering.affine.ir.accesses import MemRefAccess, access_of
 from dlc.lowering.affine.ir.affine_builder import substitute
-from dlc.lowering.affine_to_gpu.extents import Extents
+from dlc.lowering.affine_to_gpu.extents import LoopExtents
 from dlc.lowering.affine_to_gpu.tensor_cores.contractions import Axis, Contraction
 from dlc.lowering.affine_to_gpu.tensor_cores.fragments import element_of
 from dlc.lowering.affine_to_gpu.tensor_cores.open_strides import has_open_rows, parts_of
@@ -39,7 +39,7 @@ class Epilogue:
     """
 
     contraction: Contraction
-    extents: Extents
+    extents: LoopExtents
     batch: _Places
     sides: tuple[int, int]
     held: Mapping[ir.Value, ir.Value] = field(default_factory=dict)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dlc._mlir import arith, ir
-from dlc.lowering.affine_to_gpu.extents import Extents
+from dlc.lowering.affine_to_gpu.extents import LoopExtents
 from dlc.lowering.affine_to_gpu.tensor_cores.mma_shapes import MmaShape, fragment_type
 from dlc.lowering.affine_to_gpu.tensor_cores.shared_copies import Panel
 from dlc.targets.machine import MATRICES, MATRIX_ROWS
@@ -22,7 +22,7 @@ class FragmentLoads:
     panel: Panel
     shape: MmaShape
     target: ir.Value
-    extents: Extents
+    extents: LoopExtents
     lane: ir.AffineExpr
     first: ir.AffineExpr
 

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from math import prod
 
 from dlc._mlir import arith, ir, memref
-from dlc.lowering.affine_to_gpu.extents import Extents
+from dlc.lowering.affine_to_gpu.extents import LoopExtents
 from dlc.lowering.affine_to_gpu.tensor_cores.open_strides import flat_open
 
 
-def shared_address(memory: ir.Value, extents: Extents, inside: ir.AffineExpr) -> ir.Value:
+def shared_address(memory: ir.Value, extents: LoopExtents, inside: ir.AffineExpr) -> ir.Value:
     """Emit the address of what lies `inside` bytes from the start of shared memory, as 64 bits."""
     base = memref.extract_aligned_pointer_as_index(memory)
     return arith.index_cast(ir.IntegerType.get_signless(64), arith.addi(base, extents.value(inside)))

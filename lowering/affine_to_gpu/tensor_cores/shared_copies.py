@@ -13,7 +13,7 @@ from functools import reduce
 
 from dlc._mlir import arith, ir, memref
 from dlc.lowering.affine.ir.expressions import Linear
-from dlc.lowering.affine_to_gpu.extents import Extents, constant_of
+from dlc.lowering.affine_to_gpu.extents import LoopExtents, constant_of
 from dlc.lowering.affine_to_gpu.tensor_cores.contractions import Axis
 from dlc.lowering.affine_to_gpu.tensor_cores.operands import Operand
 from dlc.targets.machine import ASYNC_COPY_BYTES, MATRIX_ROW_BYTES, MATRIX_ROWS, TRANSPOSED_BYTES, GpuMachine
@@ -112,7 +112,7 @@ class PanelCopy:
     panel: Panel
     source: ir.Value
     target: ir.Value
-    extents: Extents
+    extents: LoopExtents
     thread: ir.AffineExpr
     threads: int
     first: ir.AffineExpr
@@ -271,7 +271,7 @@ def _by_variable(axis: Axis, position: ir.AffineExpr) -> dict[ir.Value, ir.Affin
     return {loop.iv: place for loop, place in axis.places(position)}
 
 
-def swizzled(panel: Panel, extents: Extents, row: ir.AffineExpr, column: ir.AffineExpr) -> ir.Value:
+def swizzled(panel: Panel, extents: LoopExtents, row: ir.AffineExpr, column: ir.AffineExpr) -> ir.Value:
     """Emit where the element at a row and column of a panel lies in its row."""
     size = panel.chunk_elements
     chunk = extents.value(ir.AffineExpr.get_floor_div(column, size))

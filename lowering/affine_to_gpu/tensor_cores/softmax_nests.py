@@ -19,7 +19,7 @@ _POWERS = ["affine.load", "arith.subf", "math.exp", "affine.store", "arith.addf"
 
 
 @dataclass(frozen=True, eq=False)
-class Softmax:
+class SoftmaxNest:
     """exp(s - largest of the row) in the place of each s of `scores`, along its last axis, and sums of rows in `totals`.
 
     Rows of -inf alone become zeros. `extents` are those of the loops along the axes of `scores`, 1 where there is none;
@@ -38,7 +38,7 @@ class Softmax:
         return root_of(self.scores), root_of(self.totals)
 
 
-def softmax_of(op: ir.Operation) -> Softmax | None:
+def softmax_of(op: ir.Operation) -> SoftmaxNest | None:
     """The softmax that the loop nest `op` is; None for other nests."""
     band = list(parallel_band(op))
     inside = real_ops(band[-1].body) if band else []
@@ -61,7 +61,7 @@ def softmax_of(op: ir.Operation) -> Softmax | None:
         return None
     extents = tuple(extent_of(loop) for loop in by_axis)
     axes = tuple(None if loop is None else by_axis.index(loop) for loop in of_total)
-    return Softmax(op, read.memref, total.memref, extents, axes) if extent_of(same[-1]) == extents[-1] else None
+    return SoftmaxNest(op, read.memref, total.memref, extents, axes) if extent_of(same[-1]) == extents[-1] else None
 
 
 def loops_by_axis(access: MemRefAccess, loops: Sequence[Loop]) -> list[Loop | None] | None:

@@ -12,7 +12,7 @@ from itertools import pairwise
 
 from dlc._mlir import arith, ir, memref
 from dlc.analysis.buffers import defining_op
-from dlc.lowering.affine_to_gpu.extents import Extents
+from dlc.lowering.affine_to_gpu.extents import LoopExtents
 from dlc.lowering.affine_to_gpu.tensor_cores.contractions import Axis
 from dlc.lowering.affine_to_gpu.tensor_cores.shared_addresses import pointer_to, shared_address, strided_view
 from dlc.lowering.affine_to_gpu.tensor_cores.shared_copies import Panel
@@ -91,7 +91,7 @@ class TensorCopy:
     map: TensorMap
     pointer: ir.Value
     target: ir.Value
-    extents: Extents
+    extents: LoopExtents
     first: ir.AffineExpr
     batch: Mapping[ir.Value, ir.AffineExpr]
 

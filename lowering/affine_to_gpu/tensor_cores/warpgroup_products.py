@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dlc._mlir import arith, ir
-from dlc.lowering.affine_to_gpu.extents import Extents
+from dlc.lowering.affine_to_gpu.extents import LoopExtents
 from dlc.lowering.affine_to_gpu.tensor_cores.mma_shapes import MmaShape
 from dlc.lowering.affine_to_gpu.tensor_cores.shared_addresses import shared_address
 from dlc.lowering.affine_to_gpu.tensor_cores.shared_copies import Panel
@@ -24,7 +24,7 @@ class WarpgroupOperand:
     panel: Panel
     shape: MmaShape
     target: ir.Value
-    extents: Extents
+    extents: LoopExtents
     first: ir.AffineExpr
 
     def descriptor(self, stage: ir.AffineExpr, step: int) -> ir.Value:

@@ -39,7 +39,7 @@ _PREDICATES = {
 
 
 @dataclass
-class ConstantPool:
+class FunctionConstants:
     """The constants of one function, each built once, before `point`."""
 
     point: ir.InsertionPoint
@@ -95,7 +95,7 @@ class Emitter:
     """
 
     types: TypeTable
-    pool: ConstantPool
+    pool: FunctionConstants
     point: ir.InsertionPoint
     location: ir.Location
     shape: Shape

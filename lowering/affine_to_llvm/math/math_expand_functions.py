@@ -14,7 +14,7 @@ from dlc.lowering.affine_to_llvm.math import expand_logarithm as logarithm
 from dlc.lowering.affine_to_llvm.math import expand_power as power
 from dlc.lowering.affine_to_llvm.math import expand_trigonometric as trigonometric
 from dlc.lowering.affine_to_llvm.math.float_formats import FORMATS
-from dlc.lowering.affine_to_llvm.math.math_emitter import ConstantPool, Emitter, Num, Shape, TypeTable
+from dlc.lowering.affine_to_llvm.math.math_emitter import Emitter, FunctionConstants, Num, Shape, TypeTable
 from dlc.lowering.affine_to_llvm.math.reduce_huge_angle import define_reduction
 from dlc.lowering.pass_base import Pass, PassFailure
 from dlc.targets.machine import facts_of
@@ -98,7 +98,7 @@ class MathExpandFunctions(Pass):
 class _Rewriter:
     types: TypeTable
     features: frozenset[str]
-    pools: dict[ir.Operation, ConstantPool] = field(default_factory=dict)
+    pools: dict[ir.Operation, FunctionConstants] = field(default_factory=dict)
     replaced: list[ir.Operation] = field(default_factory=list)
     markers: list[ir.Operation] = field(default_factory=list)
     reducing_modules: list[ir.Operation] = field(default_factory=list)
@@ -136,7 +136,7 @@ class _Rewriter:
         total.results[0].replace_all_uses_with(written.value)
         self.replaced += [total, op]
 
-    def _pool(self, function: ir.Operation) -> ConstantPool:
+    def _pool(self, function: ir.Operation) -> FunctionConstants:
         if function not in self.pools:
             start = ir.InsertionPoint.at_block_begin(function.regions[0].blocks[0])
             # Constants go before a marker: the block's first op may be one that is expanded.
@@ -148,7 +148,7 @@ class _Rewriter:
                 loc=function.location,
             )
             self.markers.append(marker)
-            self.pools[function] = ConstantPool(ir.InsertionPoint(marker), function.location)
+            self.pools[function] = FunctionConstants(ir.InsertionPoint(marker), function.location)
         return self.pools[function]
 
     def erase_replaced(self) -> None:

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 from dlc._mlir import ir, scf, vector
 from dlc.lowering.affine_to_llvm.math.float_formats import F64
-from dlc.lowering.affine_to_llvm.math.math_emitter import ConstantPool, Emitter, Num
+from dlc.lowering.affine_to_llvm.math.math_emitter import Emitter, FunctionConstants, Num
 from dlc.lowering.affine_to_llvm.math.math_notation import fma, where
 
 FUNCTION = "dlc_reduce_huge_angle"
@@ -133,7 +133,7 @@ def define_reduction(module: ir.Operation, emitter: Emitter) -> None:
     )
     block = function.regions[0].blocks.append(float_type, arg_locs=[emitter.location])
     point = ir.InsertionPoint(block)
-    pool = ConstantPool(point, emitter.location)
+    pool = FunctionConstants(point, emitter.location)
     body = Emitter(emitter.types, pool, point, emitter.location, None, F64)
     results = _reduce(body.wrap(block.arguments[0], "f64"))
     ir.Operation.create(

@@ -17,7 +17,7 @@ _CONVOLUTIONS = ("dl.conv", "dl.conv_transpose")
 
 
 @dataclass(frozen=True)
-class Contraction:
+class WeightContraction:
     """A conv, conv_transpose or matmul of a computed `x` and a `weight`, with its weight axes by what they follow.
 
     `outputs` is the axis of the weight that follows the result's axis `out_axis`, `inputs` the one that follows x's axis
@@ -37,14 +37,14 @@ class Contraction:
     weight_first: bool = False
 
     @classmethod
-    def of(cls, op: ir.Operation | None, is_weight: WeightFacts) -> Contraction | None:
+    def of(cls, op: ir.Operation | None, is_weight: WeightFacts) -> WeightContraction | None:
         """That of an op; None for another op, without a weight, or with one that is packed."""
         if op is None or op.name not in (*_CONVOLUTIONS, "dl.matmul"):
             return None
         return (_matmul if op.name == "dl.matmul" else _convolution)(op, is_weight)
 
     @classmethod
-    def giving(cls, value: ir.Value, is_weight: WeightFacts) -> Contraction | None:
+    def giving(cls, value: ir.Value, is_weight: WeightFacts) -> WeightContraction | None:
         """That whose result `value` is, where it is used once."""
         op = source(value)
         return cls.of(op, is_weight) if op is not None and op.name in (*_CONVOLUTIONS, "dl.matmul") and has_one_use(value) else None
@@ -65,16 +65,16 @@ class Contraction:
         size = type_of(self.op.results[0]).shape[self.out_axis]
         return size if isinstance(size, int) else None
 
-    def times_outputs(self, factor: ir.Value, combine: Combine = dl.mul) -> Contraction:
+    def times_outputs(self, factor: ir.Value, combine: Combine = dl.mul) -> WeightContraction:
         """The contraction whose result is `factor` times this one's: a scalar, or one number per output channel."""
         weight = self._along(factor, self.outputs, self.split == "outputs", combine)
         return replace(self, weight=weight, bias=None if self.bias is None else combine(self.bias, factor))
 
-    def times_inputs(self, factor: ir.Value, combine: Combine = dl.mul) -> Contraction:
+    def times_inputs(self, factor: ir.Value, combine: Combine = dl.mul) -> WeightContraction:
         """The contraction that multiplies x by `factor` first: a scalar, or one number per input channel."""
         return replace(self, weight=self._along(factor, self.inputs, self.split == "inputs", combine))
 
-    def plus(self, shift: ir.Value) -> Contraction:
+    def plus(self, shift: ir.Value) -> WeightContraction:
         """The contraction that adds `shift` to its result: a number per output channel."""
         return replace(self, bias=shift if self.bias is None else dl.add(self.bias, shift))
 
@@ -107,19 +107,19 @@ class Contraction:
         return dl.reshape(combine(dl.reshape(self.weight, shape=apart), vector), shape=shape)
 
 
-def _matmul(op: ir.Operation, is_weight: WeightFacts) -> Contraction | None:
+def _matmul(op: ir.Operation, is_weight: WeightFacts) -> WeightContraction | None:
     lhs, rhs = op.operands
     rank = type_of(op.results[0]).rank
     if is_weight(rhs) and not is_weight(lhs):
         last = type_of(rhs).rank
-        return Contraction(op, lhs, rhs, None, rank - 1, type_of(lhs).rank - 1, last - 1, last - 2)
+        return WeightContraction(op, lhs, rhs, None, rank - 1, type_of(lhs).rank - 1, last - 1, last - 2)
     if is_weight(lhs) and not is_weight(rhs):
         last = type_of(lhs).rank
-        return Contraction(op, rhs, lhs, None, rank - 2, type_of(rhs).rank - 2, last - 2, last - 1, weight_first=True)
+        return WeightContraction(op, rhs, lhs, None, rank - 2, type_of(rhs).rank - 2, last - 2, last - 1, weight_first=True)
     return None
 
 
-def _convolution(op: ir.Operation, is_weight: WeightFacts) -> Contraction | None:
+def _convolution(op: ir.Operation, is_weight: WeightFacts) -> WeightContraction | None:
     x, weight, bias = groups_of(op)
     attributes = attributes_of(op)
     kind = type_of(weight)
@@ -132,7 +132,9 @@ def _convolution(op: ir.Operation, is_weight: WeightFacts) -> Contraction | None
     if op.name == "dl.conv_transpose":
         outputs, inputs = (outputs, inputs) if layout.channels_last else (inputs, outputs)
         split = "outputs"
-    return Contraction(op, x, weight, bias, layout.channel, layout.channel, outputs, inputs, groups, split if groups > 1 else "")
+    return WeightContraction(
+        op, x, weight, bias, layout.channel, layout.channel, outputs, inputs, groups, split if groups > 1 else ""
+    )
 
 
 def _static(value: ir.Value) -> list[int]:

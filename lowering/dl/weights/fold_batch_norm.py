@@ -14,7 +14,7 @@ from dlc.dialects.dl.types import NUMPY_DTYPES
 from dlc.lowering.dl.matching import attributes_of, dl_ops, erase_unused, functions, has_one_use, source, type_of
 from dlc.lowering.dl.patterns import built_like, merged_location
 from dlc.lowering.dl.rewriting import Rewriter, RuleSet, apply_rules
-from dlc.lowering.dl.weights.contractions import Contraction, is_channel_vector, per_channel
+from dlc.lowering.dl.weights.contractions import WeightContraction, is_channel_vector, per_channel
 from dlc.lowering.pass_base import Pass
 
 RULES = RuleSet()
@@ -54,7 +54,7 @@ def fold_batch_norm_into_weights(op: ir.Operation, rewriter: Rewriter) -> bool:
     if kind.dtype not in _EXACT or not _is_foldable(op, rewriter):
         return False
     addends, before = _without_biases(x, rewriter)
-    contraction = Contraction.giving(before, rewriter.is_weight)
+    contraction = WeightContraction.giving(before, rewriter.is_weight)
     if contraction is None or contraction.out_axis != 1 or type_of(before) != kind:
         return False
     with merged_location([op, contraction.op]):

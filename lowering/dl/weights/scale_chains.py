@@ -10,7 +10,7 @@ from dlc.dialects.dl.types import INTS, broadcast_shapes
 from dlc.lowering.dl.matching import constant_array, has_one_use, source, type_of
 from dlc.lowering.dl.patterns import built_like, merged_location
 from dlc.lowering.dl.rewriting import Rewriter, RuleSet
-from dlc.lowering.dl.weights.contractions import Contraction, is_channel_vector
+from dlc.lowering.dl.weights.contractions import WeightContraction, is_channel_vector
 from dlc.lowering.dl.weights.scales import EXACT, Term
 
 CHAIN_RULES = RuleSet()
@@ -79,7 +79,7 @@ def _pair(op: ir.Operation, rewriter: Rewriter, *names: str) -> tuple[Term | Non
 
 def _takes_factor(value: ir.Value, factor: ir.Value, rewriter: Rewriter) -> bool:
     """Whether the op that gives `value` has weights that a factor goes into."""
-    contraction = Contraction.giving(value, rewriter.is_weight)
+    contraction = WeightContraction.giving(value, rewriter.is_weight)
     if contraction is not None:
         return is_channel_vector(factor, type_of(value).rank, contraction.out_axis, contraction.channels)
     term = Term.of(source(value), rewriter.is_weight, "dl.mul")

@@ -20,7 +20,7 @@ from dlc.lowering.dl.matching import (
 )
 from dlc.lowering.dl.patterns import built_like, merged_location
 from dlc.lowering.dl.rewriting import Rewriter, RuleSet
-from dlc.lowering.dl.weights.contractions import Contraction, channel_vector
+from dlc.lowering.dl.weights.contractions import WeightContraction, channel_vector
 
 SCALE_RULES = RuleSet()
 EXACT = ("f32", "f64")
@@ -59,7 +59,7 @@ class Term:
 def fold_factor_after_contraction(op: ir.Operation, rewriter: Rewriter) -> bool:
     """conv(x, w, b) * f = conv(x, w * f, b * f), where f has one number per output channel"""
     term = Term.of(op, rewriter.is_weight, "dl.mul", "dl.div")
-    contraction = Contraction.giving(term.value, rewriter.is_weight) if term else None
+    contraction = WeightContraction.giving(term.value, rewriter.is_weight) if term else None
     if term is None or contraction is None or type_of(term.value).dtype not in EXACT:
         return False
     factor = _output_vector(contraction, term.weight)
@@ -75,7 +75,7 @@ def fold_factor_after_contraction(op: ir.Operation, rewriter: Rewriter) -> bool:
 def fold_shift_into_bias(op: ir.Operation, rewriter: Rewriter) -> bool:
     """conv(x, w, b) + t = conv(x, w, b + t), where t has one number per output channel"""
     term = Term.of(op, rewriter.is_weight, "dl.add", "dl.sub")
-    contraction = Contraction.giving(term.value, rewriter.is_weight) if term else None
+    contraction = WeightContraction.giving(term.value, rewriter.is_weight) if term else None
     if term is None or contraction is None or not contraction.has_bias or contraction.channels is None:
         return False
     dtype = type_of(term.value).dtype
@@ -96,7 +96,7 @@ def fold_shift_into_bias(op: ir.Operation, rewriter: Rewriter) -> bool:
 @SCALE_RULES.rule("dl.conv", "dl.conv_transpose", "dl.matmul")
 def fold_factor_before_contraction(op: ir.Operation, rewriter: Rewriter) -> bool:
     """conv(x * f, w, b) = conv(x, w * f, b), where f has one number per input channel: padding stays 0"""
-    contraction = Contraction.of(op, rewriter.is_weight)
+    contraction = WeightContraction.of(op, rewriter.is_weight)
     term = (
         Term.of(source(contraction.x), rewriter.is_weight, "dl.mul", "dl.div")
         if contraction and has_one_use(contraction.x)
@@ -116,7 +116,7 @@ def fold_factor_before_contraction(op: ir.Operation, rewriter: Rewriter) -> bool
 @SCALE_RULES.rule("dl.conv")
 def fold_shift_before_conv(op: ir.Operation, rewriter: Rewriter) -> bool:
     """conv(x + t, w, b) = conv(x, w, b + sum(w * t)), where t has one number per input channel and there is no padding"""
-    contraction = Contraction.of(op, rewriter.is_weight)
+    contraction = WeightContraction.of(op, rewriter.is_weight)
     if contraction is None or contraction.has_padding or contraction.channels is None or not has_one_use(contraction.x):
         return False
     term = Term.of(source(contraction.x), rewriter.is_weight, "dl.add", "dl.sub")
@@ -137,7 +137,7 @@ def fold_shift_before_conv(op: ir.Operation, rewriter: Rewriter) -> bool:
 @SCALE_RULES.rule("dl.matmul")
 def fold_shift_before_matmul(op: ir.Operation, rewriter: Rewriter) -> bool:
     """matmul(x + t, w) + b = matmul(x, w) + (b + matmul(t, w)), where t has one number per column of x"""
-    contraction = Contraction.of(op, rewriter.is_weight)
+    contraction = WeightContraction.of(op, rewriter.is_weight)
     if contraction is None or contraction.weight_first or not has_one_use(contraction.x) or not has_one_use(op.results[0]):
         return False
     term = Term.of(source(contraction.x), rewriter.is_weight, "dl.add", "dl.sub")
@@ -205,7 +205,7 @@ def _way_to_contraction(value: ir.Value, rewriter: Rewriter) -> list[ir.Operatio
     """The views and biases between a value and a contraction with a weight, from the value on; each is used once."""
     path: list[ir.Operation] = []
     while has_one_use(value) and (op := source(value)) is not None:
-        if Contraction.of(op, rewriter.is_weight) is not None:
+        if WeightContraction.of(op, rewriter.is_weight) is not None:
             return path
         term = Term.of(op, rewriter.is_weight, "dl.add", "dl.sub")
         if op.name in _VIEWS and len(op.operands) == 1:
@@ -235,16 +235,16 @@ def _scaled_along(path: list[ir.Operation], value: ir.Value, factor: Term, rewri
     return scaled
 
 
-def _output_vector(contraction: Contraction, weight: ir.Value) -> ir.Value | None:
+def _output_vector(contraction: WeightContraction, weight: ir.Value) -> ir.Value | None:
     rank = type_of(contraction.op.results[0]).rank
     return channel_vector(weight, rank, contraction.out_axis, contraction.channels)
 
 
-def _input_vector(contraction: Contraction, weight: ir.Value) -> ir.Value | None:
+def _input_vector(contraction: WeightContraction, weight: ir.Value) -> ir.Value | None:
     kind = type_of(contraction.x)
     size = kind.shape[contraction.in_axis]
     return channel_vector(weight, kind.rank, contraction.in_axis, size if isinstance(size, int) else None)
 
 
-def _with_x(contraction: Contraction, x: ir.Value) -> Contraction:
+def _with_x(contraction: WeightContraction, x: ir.Value) -> WeightContraction:
     return replace(contraction, x=x)

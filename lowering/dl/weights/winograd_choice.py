@@ -41,7 +41,7 @@ _BF16_PRODUCTS = 2
 
 
 @dataclass(frozen=True)
-class Verdict:
+class WinogradVerdict:
     """The results of a tile along one axis, 0 for a direct convolution; a key of `REASONS`; the estimated cycles of an image.
 
     Cycles are 0 where tiles are not possible.
@@ -77,15 +77,15 @@ def allowed_tiles(module: ir.Operation, most: int | None = None) -> list[int]:
     return [tile for tile in MATRICES if tile <= most]
 
 
-def verdict_of(op: ir.Operation, tiles: Sequence[int], force: bool = False) -> Verdict:
+def verdict_of(op: ir.Operation, tiles: Sequence[int], force: bool = False) -> WinogradVerdict:
     """How the `dl.conv` op is computed best, if `tiles` are allowed; `force`: by tiles wherever that is possible."""
     refusal = _refusal(op) if tiles else "off"
     if not refusal and not attributes_of(op)["channels_last"]:
         refusal = "layout"
     if refusal:
-        return Verdict(0, refusal)
+        return WinogradVerdict(0, refusal)
     found = _estimate(op, tiles)
-    return found if force or found.reason == "winograd" else Verdict(0, "time", found.direct, found.winograd)
+    return found if force or found.reason == "winograd" else WinogradVerdict(0, "time", found.direct, found.winograd)
 
 
 def speed_up(op: ir.Operation, tiles: Sequence[int]) -> float:
@@ -104,7 +104,7 @@ def pays_for_words(height: int, width: int, words: int, out: int, facts: Machine
     ) * policy().winograd.tiles_margin < _direct_cycles(sizes, facts)
 
 
-def _estimate(op: ir.Operation, tiles: Sequence[int]) -> Verdict:
+def _estimate(op: ir.Operation, tiles: Sequence[int]) -> WinogradVerdict:
     """The verdict on a convolution that tiles are possible for; its tile is the best one whether it pays or not."""
     sizes, facts = _sizes_of(op), facts_of(op)
     if not sizes.height or not sizes.width:
@@ -113,17 +113,17 @@ def _estimate(op: ir.Operation, tiles: Sequence[int]) -> Verdict:
     known = BY_STRIDE[sizes.stride]
     least, tile = min((_winograd_cycles(sizes, known[tile], facts), tile) for tile in tiles if tile in known)
     least /= policy().winograd.strided_caution if sizes.stride > 1 else 1.0
-    return Verdict(tile, "winograd" if least * policy().winograd.tiles_margin < direct else "time", direct, least)
+    return WinogradVerdict(tile, "winograd" if least * policy().winograd.tiles_margin < direct else "time", direct, least)
 
 
-def _open_estimate(op: ir.Operation, sizes: _Sizes, tiles: Sequence[int], facts: Machine) -> Verdict:
+def _open_estimate(op: ir.Operation, sizes: _Sizes, tiles: Sequence[int], facts: Machine) -> WinogradVerdict:
     """The same where run time knows height or width: the mean over usual ones, in cycles a result."""
     usual = [replace(sizes, height=side, width=side) for side in policy().winograd.usual_sides]
     gain = _bf16_gain(facts) if sizes.dtype == "f32" and multiplies_bf16(op) else 1
     direct = sum(_direct_cycles(each, facts) / each.height**2 for each in usual) / (gain * len(usual))
     costs = {tile: open_blocks(MATRICES[tile], _transformed(sizes, MATRICES[tile]), facts).cycles for tile in tiles}
     least, tile = min((cost, tile) for tile, cost in costs.items())
-    return Verdict(tile, "winograd" if least * policy().winograd.tiles_margin < direct else "time", direct, least)
+    return WinogradVerdict(tile, "winograd" if least * policy().winograd.tiles_margin < direct else "time", direct, least)
 
 
 def _transformed(sizes: _Sizes, matrices: Matrices) -> TensorType:

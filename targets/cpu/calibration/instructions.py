@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dlc.targets.cpu.calibration.loops import Carried, Loop, aligned, load
+from dlc.targets.cpu.calibration.loops import CarriedValue, MeasuredLoop, aligned, load
 from dlc.targets.machine import Machine
 
 CLOCK = "clock"
@@ -57,17 +57,19 @@ def mask() -> int:
     return _MASK
 
 
-def clock_loop() -> Loop:
+def clock_loop() -> MeasuredLoop:
     """A chain of sums and exclusive ors, which no compiler puts together."""
     names = ["%a0", *(f"%c{at}" for at in range(2 * _STEPS_OF_CHAIN - 1)), "%b0"]
     ops = [("add", "%x"), ("xor", "%y")] * _STEPS_OF_CHAIN
     step = [f"{new} = llvm.{op} {old}, {other} : i64" for (op, other), old, new in zip(ops, names, names[1:], strict=False)]
-    return Loop(CLOCK, len(ops), [Carried("i64", _INTEGERS)], [load("%x", "i64", _INTEGERS), load("%y", "i64", _X)], step)
+    return MeasuredLoop(
+        CLOCK, len(ops), [CarriedValue("i64", _INTEGERS)], [load("%x", "i64", _INTEGERS), load("%y", "i64", _X)], step
+    )
 
 
-def loops(machine: Machine) -> dict[str, Loop]:
+def loops(machine: Machine) -> dict[str, MeasuredLoop]:
     """The loops for what `machine` has, by the path of the figure that each measures, such as `instructions.fma_f32.cycles`."""
-    found: dict[str, Loop] = {}
+    found: dict[str, MeasuredLoop] = {}
     many = 24 if machine.vector_registers >= 32 else 10
     for each in _kinds(machine):
         path = f"instructions.{each.figure}"
@@ -79,7 +81,7 @@ def loops(machine: Machine) -> dict[str, Loop]:
     return found
 
 
-def _chains(name: str, each: _Kind, chains: int, steps: int) -> Loop:
+def _chains(name: str, each: _Kind, chains: int, steps: int) -> MeasuredLoop:
     """`chains` values that do not wait for each other, each of which goes through the instruction `steps` times."""
     lines = []
     for chain in range(chains):
@@ -87,7 +89,7 @@ def _chains(name: str, each: _Kind, chains: int, steps: int) -> Loop:
             a = f"%a{chain}" if step == 0 else f"%t{chain}_{step - 1}"
             r = f"%b{chain}" if step == steps - 1 else f"%t{chain}_{step}"
             lines += [line.format(a=a, r=r, u=r.removeprefix("%")) for line in each.lines]
-    return Loop(name, chains * steps * each.count, [Carried(each.kind, each.start)] * chains, each.before, lines)
+    return MeasuredLoop(name, chains * steps * each.count, [CarriedValue(each.kind, each.start)] * chains, each.before, lines)
 
 
 def _kinds(machine: Machine) -> Iterator[_Kind]:
@@ -156,7 +158,7 @@ def _moves(machine: Machine, f32: str, i32: str) -> Iterator[_Kind]:
     yield _Kind("gather_f32", i32, _INDICES, lines, before, chains=_GATHERS)
 
 
-def _stores(name: str, machine: Machine, line: str) -> Loop:
+def _stores(name: str, machine: Machine, line: str) -> MeasuredLoop:
     """Stores of all vectors of a part of the buffer in order, again and again."""
     lanes, size = machine.lanes(32), machine.vector_bits // 8
     kind, flags = f"vector<{lanes}xf32>", f"vector<{lanes}xi1>"
@@ -176,7 +178,7 @@ def _stores(name: str, machine: Machine, line: str) -> Loop:
     for each in range(_STORES):
         step.append(f"%p{each} = llvm.getelementptr %here[{each * size}] : (!llvm.ptr) -> !llvm.ptr, i8")
         step.append(line.format(v="%x", p=f"%p{each}", kind=kind, lanes=flags))
-    return Loop(f"{name}_cycles", _STORES, [], before, step)
+    return MeasuredLoop(f"{name}_cycles", _STORES, [], before, step)
 
 
 def _call(name: str, operands: str, kinds: str, result: str) -> list[str]:

@@ -25,7 +25,7 @@ Run = Callable[[int, int, int], None]
 
 
 @dataclass(frozen=True)
-class Carried:
+class CarriedValue:
     """A value that a loop hands to its next step: its type, and the offset in the buffer that it starts from."""
 
     kind: str
@@ -33,7 +33,7 @@ class Carried:
 
 
 @dataclass(frozen=True)
-class Loop:
+class MeasuredLoop:
     """A loop: what it does before, in a step, and what it carries.
 
     A step reads `%a0`, `%a1`, ... and defines `%b0`, `%b1`, ... of the same types; `%i` is the number of the step, `%m` the buffer,
@@ -42,7 +42,7 @@ class Loop:
 
     name: str
     count: int
-    carried: Sequence[Carried]
+    carried: Sequence[CarriedValue]
     before: Sequence[str]
     step: Sequence[str]
     results: int = 4096

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from dlc.targets.cpu.calibration.loops import PAGE, RESULT_BYTES, Carried, Loop, aligned
+from dlc.targets.cpu.calibration.loops import PAGE, RESULT_BYTES, CarriedValue, MeasuredLoop, aligned
 from dlc.targets.machine import Machine
 
 READ, CHASE, FORK = "read", "chase", "fork"
@@ -44,7 +44,7 @@ def places(machine: Machine) -> list[Place]:
     return [Place(level, 1 << max(12, size.bit_length() - 1)) for level, size in sizes.items()]
 
 
-def read_loop(machine: Machine) -> Loop:
+def read_loop(machine: Machine) -> MeasuredLoop:
     """Reads all vectors of the buffer in order, again and again; `count` is bytes of a step.
 
     A call goes on where the one before ended, so that short samples read all of a large buffer, too. The mask is the bytes of the
@@ -62,15 +62,15 @@ def read_loop(machine: Machine) -> Loop:
         step.append(f"%p{each} = llvm.getelementptr %here[{each * size}] : (!llvm.ptr) -> !llvm.ptr, i8")
         step.append(f"%v{each} = llvm.load %p{each} : !llvm.ptr -> {kind}")
         step.append(f"%b{each} = llvm.xor %a{each}, %v{each} : {kind}")
-    carried = [*[Carried(kind, 0)] * _READS, Carried("i64", RESULT_BYTES * _READS - PAGE)]
-    return Loop(READ, _READS * size, carried, before, step, -PAGE)
+    carried = [*[CarriedValue(kind, 0)] * _READS, CarriedValue("i64", RESULT_BYTES * _READS - PAGE)]
+    return MeasuredLoop(READ, _READS * size, carried, before, step, -PAGE)
 
 
-def chase_loop() -> Loop:
+def chase_loop() -> MeasuredLoop:
     """Follows pointers, from where the call before ended."""
     names = ["%a0", *(f"%c{at}" for at in range(_CHASES - 1)), "%b0"]
     step = [f"{new} = llvm.load {old} : !llvm.ptr -> !llvm.ptr" for old, new in pairwise(names)]
-    return Loop(CHASE, _CHASES, [Carried("!llvm.ptr", -PAGE)], [], step, -PAGE)
+    return MeasuredLoop(CHASE, _CHASES, [CarriedValue("!llvm.ptr", -PAGE)], [], step, -PAGE)
 
 
 def fork_text() -> str:

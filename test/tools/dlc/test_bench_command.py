@@ -9,7 +9,7 @@ import onnx
 import pytest
 
 from dlc.measuring import engines
-from dlc.measuring.engines import Engine
+from dlc.measuring.engines import KnownEngine
 from dlc.tools.commands import bench_command
 
 QUICK = ("--rounds=3", "--seconds=0")
@@ -46,7 +46,7 @@ def test_engines_that_are_not_there(dlc_command, network: Path, monkeypatch: pyt
     done = dlc_command("bench", network, "--vs=tvm")
     assert done.code == 1
     assert "there is no engine 'tvm'" in done.err
-    monkeypatch.setitem(engines.ENGINES, "openvino", Engine("openvino", "no_such", "openvino", engines.ENGINES["dlc"].load))
+    monkeypatch.setitem(engines.ENGINES, "openvino", KnownEngine("openvino", "no_such", "openvino", engines.ENGINES["dlc"].load))
     done = dlc_command("bench", network, "--vs=onnxruntime,openvino", "--dim=n=3", *QUICK)
     assert done.code == 0
     assert "not installed" in done.out
