@@ -260,8 +260,8 @@ def test_files_of_tests_have_names_of_their_own() -> None:
 
 
 def test_public_classes_have_names_of_their_own() -> None:
-    """One class name, one meaning. Ops are `dl.<name>` wherever they are used, so that a class of another folder may share theirs."""
-    names = []
+    """One class name, one meaning. Ops are `dl.<name>` wherever they are used, so that other classes may share their names."""
+    names: list[str] = []
     for file in files():
         if file.parts[0] in ALLOWED and file.parts[:2] != ("dialects", "dl"):
             tree = ast.parse((ROOT / file).read_text("utf-8"))
