@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sweeps import examples
 
 import dlc
 from dlc.dialects import dl
@@ -76,7 +77,7 @@ def _has_thread_sanitizer(folder: Path) -> bool:
 def test_no_race_in_the_runtime(tmp_path: Path, program: str) -> None:
     if not _has_thread_sanitizer(tmp_path):
         pytest.skip("needs ThreadSanitizer")
-    _run([_build(tmp_path, program, "-O1", "-fsanitize=thread"), "100"])
+    _run([_build(tmp_path, program, "-O1", "-fsanitize=thread"), str(examples(100))])
 
 
 @pytest.mark.slow
