@@ -27,7 +27,7 @@ from sweeps import ALL
 ROOT = Path(__file__).resolve().parent.parent
 REPORTS = ROOT / "build" / "test"
 TOOLS = Path(sys.executable).parent
-JOBS = min(os.cpu_count() or 1, 8)
+JOBS = str(min(os.cpu_count() or 1, 8))
 
 
 @dataclass(frozen=True)
@@ -67,10 +67,10 @@ class Run:
 def suites(slow: bool) -> list[list[Suite]]:
     """All suites, in groups that run one after another; those of a group run beside each other."""
     lit_report, pytest_report = REPORTS / "lit.xml", REPORTS / "pytest.xml"
-    lit: list[str | Path] = [TOOLS / "lit", "-v", "-j", str(JOBS), "--xunit-xml-output", lit_report]
+    lit: list[str | Path] = [TOOLS / "lit", "-v", "-j", JOBS, "--xunit-xml-output", lit_report]
     lit += ["--param", "slow=1"] if slow else []
     pytest: list[str | Path] = ["-m", "pytest", "-q", "--tb=short", "--junitxml", pytest_report]
-    pytest += ["-n", str(JOBS + 1), "--dist", "worksteal"]  # some tests wait, and another one uses the core meanwhile
+    pytest += ["-n", JOBS, "--dist", "worksteal"]
     pytest += [] if slow else ["-m", "not slow"]
     return [
         [
