@@ -57,7 +57,7 @@ def test_process_that_dies_is_an_outcome() -> None:
     """A crash and a hang cost their own test alone."""
     good = load_cases(("simple",), "^test_sign_model$")
     die, hang = (Case(f"test_{name}", "simple", 0.0, 0.0, _Fatal(name)) for name in ("die", "hang"))
-    found = {outcome.name: outcome.status for outcome in run_cases([die, *good, hang], "onnxruntime", 1, 4.0)}
+    found = {outcome.name: outcome.status for outcome in run_cases([die, *good, hang], "onnxruntime", 1, 8.0)}
     assert found == {"test_die": "crash", "test_sign_model": "passed", "test_hang": "timeout"}
 
 

@@ -144,8 +144,9 @@ void failInBodies(int rounds, int caller) {
   }
 }
 
-// What the pool's threads are bound to: the first processor that this process may use, none, the first two, what the pool chooses.
-std::array<std::string, 4> affinities() {
+// What the pool's threads are bound to: the first processor that this process may use, none, the first two, a range of one, what the
+// pool chooses.
+std::array<std::string, 5> affinities() {
   std::vector<int> usable;
 #if defined(__linux__)
   cpu_set_t set;
@@ -158,7 +159,7 @@ std::array<std::string, 4> affinities() {
   if (usable.empty())
     usable.push_back(0);
   std::string first = std::to_string(usable.front()), last = std::to_string(usable[usable.size() > 1 ? 1 : 0]);
-  return {first, "none", first + "," + last, "auto"};
+  return {first, "none", first + "," + last, first + "-" + first, "auto"};
 }
 
 } // namespace
