@@ -72,4 +72,5 @@ def precision_notes(module: ir.Module) -> tuple[str, ...]:
         if facts.has_bf16_dot
         else f"the target has no dot products of {precision}"
     )
-    return first, f"{reason}: weights take half the memory, and multiply-adds are those of f32"
+    saved = "these weights take half the memory, and multiply-adds are those of f32"
+    return first, f"{reason}: {saved}; products of many rows, where widening weights takes longer than it saves, stay f32"

@@ -182,6 +182,11 @@ class Machine:
         """The reciprocal throughput of an instruction."""
         return self.instruction(name).cycles
 
+    def streamed_bytes_per_cycle(self, working_set: float) -> float:
+        """What a core gets that reads so many bytes in order, again and again: the rate of the first level that holds them all."""
+        level = next((cache for cache in self.caches if working_set <= cache.bytes), self.memory)
+        return level.bytes_per_cycle
+
     def lanes(self, element_bits: int) -> int:
         """How many elements of this width one vector register holds."""
         return max(1, self.vector_bits // element_bits)

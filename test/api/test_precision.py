@@ -20,7 +20,7 @@ from dlc.dtypes import NUMPY_DTYPES
 from dlc.lowering.dl.quantize.lower_precision import LowerPrecision
 from dlc.lowering.pipeline import Pipeline
 from dlc.targets.cpu.emit import emit_assembly
-from dlc.targets.machine import Instruction, set_target, target_facts
+from dlc.targets.machine import Instruction, Machine, set_target, target_facts
 
 BF16 = NUMPY_DTYPES["bf16"]
 
@@ -35,6 +35,11 @@ def product(m: int, k: int, n: int, seed: int = 0) -> tuple[Graph, np.ndarray, n
     return graph, x, w
 
 
+def with_free_widening(machine: Machine) -> Machine:
+    """The machine with integers that cost nothing, so that weights of bf16 pay for any number of rows."""
+    return machine.override(instructions=dataclasses.replace(machine.instructions, integer_i32=Instruction(1.0, 1e-6)))
+
+
 def rounded(array: np.ndarray) -> np.ndarray:
     return array.astype(BF16).astype(np.float64)
 
@@ -44,12 +49,13 @@ def rounded(array: np.ndarray) -> np.ndarray:
 def test_products(m: int, k: int, n: int, seed: int, rounds: bool) -> None:
     """Weights are rounded once, to nearest even; so is the other side for a target with dot products. Sums are of f32."""
     graph, x, w = product(m, k, n, seed)
-    if rounds:  # what the graph passes make for such a target, on this machine
-        Pipeline(["dl-pack-weights", "dl-set-target{target=znver4}", LowerPrecision("bf16"), "dl-set-target"]).run(graph.module)
-        found = dlc.compile(graph.module, params=graph.params)(x)[0]
-        assert "xbf16>" in str(graph.module)
-    else:
-        found = dlc.compile(graph.module, params=graph.params, precision="bf16", target="cpu:x86-64")(x)[0]
+    Pipeline(["dl-pack-weights", "dl-set-target{target=znver4}"]).run(graph.module)
+    if not rounds:
+        set_target(graph.module.operation, with_free_widening(target_facts("x86-64")))
+    Pipeline([LowerPrecision("bf16"), "dl-set-target"]).run(graph.module)  # what these make for such a target, on this machine
+    assert "dl.vnni_matmul" in str(graph.module)
+    assert ("xbf16>" in str(graph.module)) == rounds
+    found = dlc.compile(graph.module, params=graph.params)(x)[0]
     want = np.maximum((rounded(x) if rounds else x.astype(np.float64)) @ rounded(w) + 1, 0)
     np.testing.assert_allclose(found, want, rtol=1e-5, atol=2e-5 * np.sqrt(k))
 
@@ -142,14 +148,16 @@ def with_slow_dots(module: ir.Module) -> ir.Module:
 
 
 def test_slow_dot_products_are_not_taken() -> None:
-    """Weights are bf16 in memory, and multiplied as f32."""
-    graph, _, _ = product(4, 768, 768)
+    """Weights are bf16 in memory, and multiplied as f32; those of many rows stay f32."""
+    graph, _, _ = product(1, 768, 768)
     code = emit_assembly(dlc.lower(with_slow_dots(graph.module), precision="bf16"))
     assert "vdpbf16ps" not in code
     assert "vfmadd" in code
     assert "vpslld" in code
     notes = dlc.explain(graph.module, precision="bf16").notes
-    assert notes[1].startswith("the target's dot products of bf16 are slow: weights take half the memory")
+    assert notes[1].startswith("the target's dot products of bf16 are slow: these weights take half the memory")
+    many, _, _ = product(512, 768, 768)
+    assert "vpslld" not in emit_assembly(dlc.lower(with_slow_dots(many.module), precision="bf16"))
 
 
 def test_explain_says_what_it_comes_to() -> None:

@@ -5,6 +5,7 @@ Each is a nest to `cycles`; those whose schedule the search has yet to choose ha
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from dlc.lowering.policy import policy
@@ -79,6 +80,31 @@ class WinogradConvolution:
         if blocks.count * largest > l2 and (blocks.count == 1 or largest > l2 or not shares):
             return policy().winograd.far_moves * far
         return 2 * (1 / machine.l2.bytes_per_cycle if given + found <= l2 // 2 else far)
+
+
+@dataclass(frozen=True)
+class WeightProduct:
+    """A product of `rows` rows with so many `weights`, `grouped` of which lie in the bytes of one element (`lowering/vnni.py`).
+
+    `working_set` counts all weights that are read in turn with these.
+    """
+
+    rows: int
+    weights: int
+    element_bytes: int
+    grouped: int
+    working_set: int
+
+    def total(self, _schedule: None, machine: Machine) -> float:
+        """Multiply-adds, widening for each register tile of rows, and the weights' way from where the working set lies.
+
+        Work and the way hide each other where one is much longer, and less where they are alike: the root of the sum of squares.
+        """
+        widening = -(-self.rows // policy().fusion.tile_rows) * machine.cycles("integer_i32") if self.grouped > 1 else 0.0
+        issue = self.rows * machine.cycles("fma_f32") + widening
+        stored = self.element_bytes / self.grouped
+        way = stored / machine.streamed_bytes_per_cycle(self.working_set * stored)
+        return self.weights * math.hypot(issue / machine.lanes(8 * self.element_bytes), way)
 
 
 @dataclass(frozen=True)

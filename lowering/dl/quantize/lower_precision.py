@@ -11,6 +11,7 @@ from dlc.lowering.dl.matching import WeightFacts, attributes_of, dl_ops, functio
 from dlc.lowering.dl.precision import precision_of
 from dlc.lowering.dl.quantize.narrow_images import narrow_images
 from dlc.lowering.dl.quantize.widening_products import widen_products
+from dlc.lowering.dl.weights.widening_choice import faster_when_widened
 from dlc.lowering.pass_base import Pass, option
 from dlc.option_values import PRECISIONS
 from dlc.targets.machine import facts_of, is_for_gpu
@@ -24,9 +25,10 @@ class LowerPrecision(Pass):
     on weights, and come in pairs; sums and all other ops stay f32. Where the target has dot products of bf16 (vdpbf16ps, bfdot)
     that are no slower than multiply-adds of f32, the other side is rounded, too, by the op that computes it if nothing else takes
     that. Elsewhere it stays f32, which is more accurate, and weights become f32 again by shifts: that takes half the traffic of
-    weights, and no fewer multiply-adds. Convolutions, which use a weight for every pixel, stay f32 there. Where they do not, images
-    that convolutions read are stored in bf16 for all who read them (`narrow_images.py`): depthwise convolutions, which compute in
-    f32, and sums.
+    weights, no fewer multiply-adds, and a shift or mask for each vector of weights and register tile of rows. Products of so many
+    rows that this costs more than it saves stay f32; axes of unknown size count as one row, as when a language model decodes.
+    Convolutions, which use a weight for every pixel, stay f32 there. Where they do not, images that convolutions read are stored in
+    bf16 for all who read them (`narrow_images.py`): depthwise convolutions, which compute in f32, and sums.
 
     For a GPU whose tensor cores multiply bf16, both sides of products and of convolutions with channels last are rounded, and
     results stay f32 (`widening_products.py`). What such an op rounds is stored in bf16 for its other readers, too, if these are
@@ -53,12 +55,13 @@ class LowerPrecision(Pass):
                 widen_products(function, facts)
                 narrow_images(function, facts)
                 continue
-            for operation in dl_ops(function):
-                if not _reads_weights(operation, facts):
-                    continue
+            found = [operation for operation in dl_ops(function) if _reads_weights(operation, facts)]
+            if not rounds:
+                found = faster_when_widened([product for product in found if product.name == "dl.packed_matmul"], facts_of(op))
+            for operation in found:
                 if operation.name == "dl.packed_matmul":
                     _replace(operation, _product(operation, rounds), facts)
-                elif rounds and _is_blocked(operation):
+                elif _is_blocked(operation):
                     _replace(operation, _convolution(operation), facts)
             if rounds:
                 narrow_images(function, facts)

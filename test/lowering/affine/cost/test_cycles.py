@@ -11,7 +11,14 @@ import pytest
 
 from dlc._mlir import ir
 from dlc.dialects import make_context
-from dlc.lowering.affine.cost.contractions import ColumnCopy, DirectConvolution, StridedSums, WinogradBlocks, WinogradConvolution
+from dlc.lowering.affine.cost.contractions import (
+    ColumnCopy,
+    DirectConvolution,
+    StridedSums,
+    WeightProduct,
+    WinogradBlocks,
+    WinogradConvolution,
+)
 from dlc.lowering.affine.cost.cycles import cycles
 from dlc.lowering.affine.cost.instructions import LoopNestCost
 from dlc.lowering.affine.cost.limits import TileLimits
@@ -125,6 +132,18 @@ def test_contractions_by_sizes() -> None:
     assert (
         cycles(StridedSums(1, 512), None, _ZEN4) < cycles(ColumnCopy(512), None, _ZEN4) < cycles(StridedSums(64, 512), None, _ZEN4)
     )
+
+
+@pytest.mark.parametrize("size", [512, 1024, 8192])
+def test_widening_pays_for_few_rows(size: int) -> None:
+    """Half the bytes are worth more the farther away they lie; shifts for each tile of rows cost more the more rows there are."""
+
+    def gain(rows: int, more: int = 0) -> float:
+        wide, narrow = (WeightProduct(rows, size * size, 4, grouped, size * size + more) for grouped in (1, 2))
+        return cycles(wide, None, _ZEN4) - cycles(narrow, None, _ZEN4)
+
+    assert gain(1) > 0 > gain(128)
+    assert gain(1, more=_ZEN4.l3_bytes) >= gain(1)
 
 
 def test_no_schedules_have_no_cheapest() -> None:

@@ -14,9 +14,9 @@
 // CHECK: %[[PAIRS:.*]] = "dl.bf16_pairs"(%[[W]]) : (tensor<3x8x16xf32>) -> tensor<3x4x16xi32>
 // CHECK: "dl.vnni_matmul"(%[[ROUNDED]], %[[PAIRS]]) {columns = 33 : i64} : (tensor<?x8xbf16>, tensor<3x4x16xi32>) -> tensor<?x33xf32>
 
+// Elsewhere weights that lie near stay f32: there is nothing to save (lower_precision_slow_dots.mlir has those that pay).
 // WIDE-LABEL: func.func @even(
-// WIDE-NOT: dl.cast
-// WIDE: "dl.vnni_matmul"(%{{.*}}, %{{.*}}) {columns = 33 : i64} : (tensor<?x8xf32>, tensor<3x4x16xi32>) -> tensor<?x33xf32>
+// WIDE-NOT: dl.bf16_pairs
 func.func @even(%x: tensor<?x8xf32>) -> tensor<?x33xf32> {
   %w = "dl.param"() {key = "w", shape = array<i64: 3, 8, 16>, dtype = f32} : () -> tensor<3x8x16xf32>
   %0 = "dl.packed_matmul"(%x, %w) {columns = 33 : i64} : (tensor<?x8xf32>, tensor<3x8x16xf32>) -> tensor<?x33xf32>
