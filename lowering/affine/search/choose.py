@@ -90,7 +90,7 @@ def _with_fetches(nest: Nest, tile: Tile, machine: Machine) -> Tile:
     """`tile` with what it fetches ahead: panels of vectors if there is room, and rows that come from beyond L2."""
     facts = lane_facts(nest, tile)
     vectors = panels_of(nest, replace(tile, prefetch=_PREFETCH), facts)
-    vectors = [panel for panel in vectors if not _comes_back(nest, panel, tile, machine)]
+    vectors = [panel for panel in vectors if not _stays(panel, machine) and not _comes_back(nest, panel, tile, machine)]
     rows = panels_of(nest, replace(tile, fetch_rows=_FETCH_ROWS), facts)
     most = machine.l1_bytes * policy().blocks.working_share / L1_WAY_BYTES
     rows = [panel for panel in rows if not is_narrow(tile) or panel.set_conflicts(nest.unroll_and_jam(tile)) <= most]
@@ -98,6 +98,11 @@ def _with_fetches(nest: Nest, tile: Tile, machine: Machine) -> Tile:
     has_room = 0 < sum(panel.bytes for panel in vectors) <= machine.l2_bytes * policy().blocks.panel_share
     is_near = 0 < sum(streaming) <= machine.l1_bytes * policy().blocks.full_share
     return replace(tile, prefetch=_PREFETCH if has_room else 0, fetch_rows=_FETCH_ROWS if is_near else 0)
+
+
+def _stays(panel: PrefetchedPanel, machine: Machine) -> bool:
+    """Whether a panel that one tile alone reads is of an operand that L2 may still hold, where fetches would only be more loads."""
+    return not panel.inner and _bytes_of(panel.load.operands[0].type) <= machine.l2_bytes * policy().blocks.resident_share
 
 
 def _comes_back(nest: Nest, panel: PrefetchedPanel, tile: Tile, machine: Machine) -> bool:

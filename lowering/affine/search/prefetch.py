@@ -2,7 +2,8 @@
 
 A panel is what the vector loads of one tile read of an operand through all reduction loops: 48 columns of a matrix, a
 block of 16 filters. The loops right around the tile that an operand does not follow (rows of the other matrix, pixels)
-run over the same panel; all their tiles together fetch the next one, a few lines in each step of the reduction.
+run over the same panel; all their tiles together fetch the next one, a few lines in each step of the reduction. Where no
+loop does, a tile of several rows fetches all of it: its products keep a core from running ahead to the loads of the next.
 """
 
 from __future__ import annotations
@@ -155,7 +156,7 @@ def panels_of(nest: Nest, tile: Tile, facts: LaneFacts, ahead: Mapping[ir.Value,
 
 
 def _panel_of(load: ir.Operation, nest: Nest, tile: Tile, is_vector: bool, after: Mapping[ir.Value, int]) -> PrefetchedPanel | None:
-    """The panel of `load`, which tiles must share where it is one of vectors: a tile alone would read them no later."""
+    """The panel of `load`, which tiles or rows must share where it is one of vectors: one row alone would read them no later."""
     assert nest.chain is not None
     followed, steps, order = set(list(load.operands)[1:]), nest.steps(tile), nest.order(tile)
     moving = [place for place, loop in enumerate(order) if loop.iv in followed and trips_of(loop, steps.get(loop, 1)) != 1]
@@ -168,7 +169,8 @@ def _panel_of(load: ir.Operation, nest: Nest, tile: Tile, is_vector: bool, after
     inner = tuple((loop, step) for loop, step in inner if trips_of(loop, step) != 1)
     row = tile.width if is_vector else 1
     copies = _adjacent_copies(load, nest.unroll_and_jam(tile), rows, row)
-    if copies is None or (is_vector and not inner):
+    has_rows = any(loop.iv not in followed for loop, _ in nest.unroll_and_jam(tile))
+    if copies is None or (is_vector and not inner and not has_rows):
         return None
     line, level = 8 * LINE_BYTES // load.results[0].type.width, tile.prefetch if is_vector else tile.fetch_rows
     units: tuple[int, int, tuple[int, ...]] = -(-rows[0] * row * copies // line), line, (0,)
