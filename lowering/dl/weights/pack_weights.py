@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from dlc._mlir import ir
 from dlc.dialects import dl
 from dlc.dialects.dl.types import NUMPY_DTYPES, TensorType
-from dlc.lowering.dl.matching import WeightFacts, attributes_of, dl_ops, functions, groups_of, type_of
+from dlc.lowering.dl.matching import WeightFacts, attributes_of, dl_ops, functions, groups_of, has_one_use, source, type_of
 from dlc.lowering.dl.patterns import built_like
 from dlc.lowering.dl.precision import multiplies_bf16
 from dlc.lowering.pass_base import Pass, PassFailure, option
@@ -89,16 +90,26 @@ def bits_of(kind: TensorType) -> int:
     return 8 * NUMPY_DTYPES[kind.dtype].itemsize
 
 
-def _block_of(inner: int, columns: int, bits: int, cpu: Machine) -> int:
+def _block_of(inner: int, columns: int, bits: int, rows: int | None, cpu: Machine) -> int:
     """Columns of a block for a matrix of so many: of a narrow one, what adds the fewest, of equals the first of `block_widths`.
 
-    Tiles of 8 by 48 are level with 6 by 64 where both fit, and waste less of heights such as 49.
+    Tiles of 8 by 48 are level with 6 by 64 where both fit, and waste less of heights such as 49. Where one tile holds all `rows`,
+    the wider block is taken if it adds fewer columns; `rows` is None where that is not known.
     """
     lanes = cpu.vector_bits // bits
     if columns <= policy().packing.summed_columns * lanes and inner >= policy().packing.summed_vectors * lanes:
         return 1
     widths = block_widths(cpu, bits)
-    return widths[0] if columns >= policy().packing.wide_columns else min(widths, key=lambda block: -columns % block)
+    if columns >= policy().packing.wide_columns:
+        widths = tuple(
+            width for width in widths if width == widths[0] or (width > widths[0] and _fits_in_tile(rows, width // lanes, cpu))
+        )
+    return min(widths, key=lambda block: -columns % block)
+
+
+def _fits_in_tile(rows: int | None, vectors: int, cpu: Machine) -> bool:
+    """Whether registers hold sums of so many rows and vectors, one row of these, and a number of the other side."""
+    return rows is not None and (rows + 1) * vectors + 1 <= cpu.vector_registers
 
 
 def _is_pointwise(op: ir.Operation) -> bool:
@@ -114,7 +125,7 @@ def _is_pointwise(op: ir.Operation) -> bool:
 def _pack(op: ir.Operation, cpu: Machine) -> None:
     """Let a packed product stand for the matmul `op`."""
     with op.location, ir.InsertionPoint(op):
-        packed, columns = _packed(op.operands[1], cpu)
+        packed, columns = _packed(op.operands[1], _rows_of(op), cpu)
         product = built_like(op.results[0], "packed_matmul", op.operands[0], packed, columns=columns)
         op.results[0].replace_all_uses_with(product)
     op.erase()
@@ -123,17 +134,36 @@ def _pack(op: ir.Operation, cpu: Machine) -> None:
 def _pack_pointwise(op: ir.Operation, cpu: Machine) -> None:
     """Let a packed product and the sum with the bias stand for the convolution `op`."""
     x, weight, bias = groups_of(op)
+    rows = _rows_of(op)
     with op.location, ir.InsertionPoint(op):
-        packed, columns = _packed(dl.reshape(weight, shape=_sizes(type_of(weight))[-2:]), cpu)
+        packed, columns = _packed(dl.reshape(weight, shape=_sizes(type_of(weight))[-2:]), rows, cpu)
         product = built_like(op.results[0], "packed_matmul", x, packed, columns=columns)
         op.results[0].replace_all_uses_with(product if bias is None else built_like(op.results[0], "add", product, bias))
     op.erase()
 
 
-def _packed(weight: ir.Value, cpu: Machine) -> tuple[ir.Value, int]:
-    """The matrix `weight` in blocks of columns, and how many there are; 0 where no block is filled up."""
+def _rows_of(op: ir.Operation) -> int | None:
+    """Rows that a product multiplies its weights with, None where their number is not known or others read these weights, too."""
+    rows = type_of(op.operands[0]).shape[:-1]
+    if not (all(isinstance(dim, int) for dim in rows) and _is_read_once(op.operands[1])):
+        return None
+    return math.prod(int(str(dim)) for dim in rows)
+
+
+def _is_read_once(weight: ir.Value) -> bool:
+    """Whether one op alone reads weights, and what they are made of by ops of one operand."""
+    while has_one_use(weight):
+        made = source(weight)
+        if made is None or len(made.operands) != 1:
+            return True
+        weight = made.operands[0]
+    return False
+
+
+def _packed(weight: ir.Value, rows: int | None, cpu: Machine) -> tuple[ir.Value, int]:
+    """The matrix `weight` in blocks of columns for so many rows, and how many there are; 0 where no block is filled up."""
     inner, columns = _sizes(type_of(weight))
-    block = _block_of(inner, columns, bits_of(type_of(weight)), cpu)
+    block = _block_of(inner, columns, bits_of(type_of(weight)), rows, cpu)
     added = -columns % block
     if added:
         weight = dl.pad(weight, low=[0, 0], high=[0, added])
