@@ -1,4 +1,4 @@
-"""Stands for `dlc-opt` or `dlc` in lit tests: lets the fork server run it, or starts the tool itself where there is no such server.
+"""Stands for `dlc-opt`, `dlc` or `filecheck` in lit tests: lets the fork server run it, or starts it itself where there is none.
 
 The tool is started by itself, too, where the environment has other `DLC_` variables than the server: importing reads some.
 Imports as little as it can.

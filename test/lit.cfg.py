@@ -52,7 +52,7 @@ def features() -> set[str]:
 
 
 def start_fork_server(folder: Path) -> dict[str, str]:
-    """Start the server that runs `dlc-opt` and `dlc`, which lives as long as lit; the environment of those who ask it.
+    """Start the server that runs `dlc-opt`, `dlc` and `filecheck`, which lives as long as lit; the environment of those who ask it.
 
     Their places in `folder` are clients of the server. Without such a server, as with `--param fork-server=off`, tools are started.
     """
@@ -67,7 +67,7 @@ def start_fork_server(folder: Path) -> dict[str, str]:
     os.set_inheritable(writer, False)
     subprocess.Popen([sys.executable, ROOT / "fork_server.py", address], stdin=reader, env={**os.environ, **SETTINGS})
     os.close(reader)
-    for name in ("dlc", "dlc-opt"):
+    for name in ("dlc", "dlc-opt", "filecheck"):
         client = folder / name
         client.write_text(f"#!{sys.executable} -ISE\n{(ROOT / 'fork_client.py').read_text()}")
         client.chmod(0o755)

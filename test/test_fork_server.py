@@ -29,8 +29,9 @@ def server(tmp_path: Path) -> Iterator[tuple[subprocess.Popen[bytes], dict[str, 
     """The server, which ends when its standard input is closed, and the environment of its clients."""
     folder = tmp_path / "tools"
     folder.mkdir()
-    (folder / "dlc-opt").write_text(f"#!{sys.executable} -ISE\n{(ROOT / 'fork_client.py').read_text()}")
-    (folder / "dlc-opt").chmod(0o755)
+    for name in ("dlc-opt", "filecheck"):
+        (folder / name).write_text(f"#!{sys.executable} -ISE\n{(ROOT / 'fork_client.py').read_text()}")
+        (folder / name).chmod(0o755)
     address = tmp_path / "s"
     running = subprocess.Popen([sys.executable, ROOT / "fork_server.py", address], stdin=subprocess.PIPE)
     _wait_for(address.exists)
@@ -40,8 +41,10 @@ def server(tmp_path: Path) -> Iterator[tuple[subprocess.Popen[bytes], dict[str, 
         running.communicate()
 
 
-def _client(server: tuple[subprocess.Popen[bytes], dict[str, str]], *arguments: str, **more: str) -> list[object]:
-    tool = Path(server[1]["DLC_TEST_SOCKET"]).parent / "tools" / "dlc-opt"
+def _client(
+    server: tuple[subprocess.Popen[bytes], dict[str, str]], *arguments: str, name: str = "dlc-opt", **more: str
+) -> list[object]:
+    tool = Path(server[1]["DLC_TEST_SOCKET"]).parent / "tools" / name
     return _run([str(tool), *arguments], server[1] | more)
 
 
@@ -56,6 +59,13 @@ def _run(command: list[str], environment: dict[str, str]) -> list[object]:
 )
 def test_commands_are_as_if_started(server, arguments: list[str]) -> None:
     assert _client(server, *arguments) == _run([str(TOOLS / "dlc-opt"), *arguments], dict(os.environ))
+
+
+@pytest.mark.parametrize("text", ["// CHECK: func.func @f", "// CHECK: func.func @g", "no directive"])
+def test_filecheck_is_as_if_started(server, text: str, tmp_path: Path) -> None:
+    file = tmp_path / "checks.mlir"
+    file.write_text(text)
+    assert _client(server, str(file), name="filecheck") == _run([str(TOOLS / "filecheck"), str(file)], dict(os.environ))
 
 
 def test_the_tool_itself_is_started_without_a_server_and_with_other_variables(server) -> None:

@@ -114,13 +114,13 @@ def test_images_between_convolutions() -> None:
 
 def test_f32_is_the_default_and_keys_differ(tmp_path: object, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DLC_CACHE_DIR", str(tmp_path))
-    graph, x, w = product(3, 96, 96)
+    graph, x, w = product(1, 1024, 1024)
     plain, same, narrow = (
         dlc.compile(graph.module, params=graph.params, precision=precision)(x)[0] for precision in (None, "f32", "bf16")
     )
     want = np.maximum(x.astype(np.float64) @ w + 1, 0)
     np.testing.assert_array_equal(plain, same)
-    np.testing.assert_allclose(plain, want, rtol=1e-5, atol=1e-4)
+    np.testing.assert_allclose(plain, want, rtol=1e-5, atol=1e-3)
     error = np.abs(narrow - want).max() / np.abs(want).max()
     assert 1e-5 < error < 1e-2
 
