@@ -66,20 +66,26 @@ class Run:
 
 def suites(slow: bool) -> list[list[Suite]]:
     """All suites, in groups that run one after another; those of a group run beside each other."""
-    lit_report, pytest_report = REPORTS / "lit.xml", REPORTS / "pytest.xml"
+    lit_report, pytest_report, waits_report = (REPORTS / f"{name}.xml" for name in ("lit", "pytest", "waits"))
     lit: list[str | Path] = [TOOLS / "lit", "-v", "-j", JOBS, "--xunit-xml-output", lit_report]
     lit += ["--param", "slow=1"] if slow else []
-    pytest: list[str | Path] = ["-m", "pytest", "-q", "--tb=short", "--junitxml", pytest_report]
-    pytest += ["-n", JOBS, "--dist", "worksteal"]
-    pytest += [] if slow else ["-m", "not slow"]
+    chosen = "" if slow else " and not slow"
+    pytest: list[str | Path] = [sys.executable, "-m", "pytest", "-q", "--tb=short"]
+    many = ["-n", JOBS, "--dist", "worksteal", "--junitxml", pytest_report, "-m", f"not waits{chosen}"]
+    one = ["--junitxml", waits_report, "-m", f"waits{chosen}", *waiting_files()]
     return [
         [
             Suite("ruff", [sys.executable, "-m", "ruff", "check", "--no-cache", "--output-format", "concise", ROOT]),
             Suite("mypy", [sys.executable, ROOT / "test" / "typecheck.py"]),
             Suite("lit", [*lit, ROOT / "test"], lit_report),
         ],
-        [Suite("pytest", [sys.executable, *pytest], pytest_report)],
+        [Suite("pytest of tests that wait", [*pytest, *one], waits_report), Suite("pytest", [*pytest, *many], pytest_report)],
     ]
+
+
+def waiting_files() -> list[Path]:
+    """Files with tests that wait more than they compute, by the mark `waits`."""
+    return [file for file in sorted((ROOT / "test").rglob("test_*.py")) if "pytest.mark.waits" in file.read_text("utf-8")]
 
 
 def counts_of(report: Path) -> Counts:

@@ -18,6 +18,13 @@ def test_a_group_adds_up_its_suites(capsys: pytest.CaptureFixture[str]) -> None:
     assert "no\n\nbad: 0 passed, 1 failed" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize(("slow", "rest"), [(False, " and not slow"), (True, "")])
+def test_tests_that_wait_run_beside_the_others_and_once(slow: bool, rest: str) -> None:
+    one, many = run_all.suites(slow)[1]
+    assert [f"waits{rest}" in one.command, f"not waits{rest}" in many.command] == [True, True]
+    assert {file.name for file in run_all.waiting_files()} >= {"test_interrupts.py", "test_fuzzer.py"}
+
+
 def test_an_interrupt_while_a_suite_starts_ends_it(monkeypatch: pytest.MonkeyPatch) -> None:
     """The interrupt comes when the process is there, and the list of what runs has no place of it yet."""
     started: list[subprocess.Popen[bytes]] = []

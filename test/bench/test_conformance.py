@@ -53,6 +53,7 @@ def test_unknown_names_are_refused() -> None:
     assert done.returncode == 2 and "no engine 'abacus'" in done.stderr
 
 
+@pytest.mark.waits
 def test_process_that_dies_is_an_outcome() -> None:
     """A crash and a hang cost their own test alone."""
     good = load_cases(("simple",), "^test_sign_model$")

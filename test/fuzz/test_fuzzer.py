@@ -24,6 +24,8 @@ from fuzz.workers import Limits, run_all
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 
+pytestmark = pytest.mark.waits
+
 
 class Planted:
     """A program that dies of an `x`, raises at a `y`, loops at a `z`, says "internal error" at a `w` and refuses a `v`."""

@@ -22,6 +22,8 @@ _NATIVE = Path(__file__).parent / "native"
 _RUNTIME = Path(__file__).parents[2] / "runtime" / "src"
 _COMPILER = shutil.which("g++") or shutil.which("clang++")
 _VALGRIND = shutil.which("valgrind")
+_APART = ("engine", "native_", "imports", "json", "npy_file", "mapped_file", "code_image", "checksum")
+"""How files of the runtime begin that read engines and weights, which nothing calls that runs compiled code; so is `gpu/`."""
 # Short blocks: what memcheck makes of a long one of masked loads exhausts valgrind's memory.
 _MEMCHECK = [str(_VALGRIND), "--quiet", "--error-exitcode=9", "--leak-check=no", "--vex-guest-max-insns=20"]
 
@@ -30,9 +32,9 @@ needs_valgrind = pytest.mark.skipif(_VALGRIND is None, reason="needs valgrind")
 
 
 def _build(folder: Path, main: str, *options: str, objects: Sequence[Path] = ()) -> Path:
-    """A program of `main` and the sources of the runtime."""
+    """A program of `main` and what runs compiled code of the runtime."""
     program = folder / main.removesuffix(".cpp")
-    sources = [_NATIVE / main, *sorted(_RUNTIME.glob("**/*.cpp")), *objects]
+    sources = [_NATIVE / main, *(file for file in sorted(_RUNTIME.glob("*.cpp")) if not file.name.startswith(_APART)), *objects]
     command = [
         str(_COMPILER),
         "-std=c++17",

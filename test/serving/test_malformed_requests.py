@@ -137,6 +137,7 @@ def test_paths_and_methods(server: Running) -> None:
     assert (status, json.loads(body)["error"]) == (405, "method not allowed: GET /v2/models/small/infer")
 
 
+@pytest.mark.waits
 def test_bodies_that_are_too_large(server: Running) -> None:
     """Declared so, sent so in chunks, and become so when they are decompressed."""
     host, port = server.http.split(":")
@@ -303,6 +304,7 @@ def fuzz(server: Running, engine: dlc.Engine, seed: int, count: int) -> None:
     assert totals[200] and totals["OK"] and totals["200"], totals
 
 
+@pytest.mark.waits
 def test_seeded_requests(server: Running, small_file) -> None:
     fuzz(server, dlc.load(small_file), 0, 450)
 

@@ -18,6 +18,8 @@ from onnx import TensorProto, helper, numpy_helper, save
 
 import dlc
 
+pytestmark = pytest.mark.waits
+
 _TOOLS = Path(sys.executable).parent
 _SECONDS = 5.0
 """What a command may take to end on a machine that does much else; alone it takes less than one."""
