@@ -96,15 +96,15 @@ class WeightProduct:
     working_set: int
 
     def total(self, _schedule: None, machine: Machine) -> float:
-        """Multiply-adds, widening for each register tile of rows, and the weights' way from where the working set lies.
+        """Multiply-adds, widening for each register tile of rows, and the traffic of weights from where the working set lies.
 
-        Work and the way hide each other where one is much longer, and less where they are alike: the root of the sum of squares.
+        Work and traffic hide each other where one is much longer, and less where they are alike: the root of the sum of squares.
         """
         widening = -(-self.rows // policy().fusion.tile_rows) * machine.cycles("integer_i32") if self.grouped > 1 else 0.0
         issue = self.rows * machine.cycles("fma_f32") + widening
         stored = self.element_bytes / self.grouped
-        way = stored / machine.streamed_bytes_per_cycle(self.working_set * stored)
-        return self.weights * math.hypot(issue / machine.lanes(8 * self.element_bytes), way)
+        traffic = stored / machine.streamed_bytes_per_cycle(self.working_set * stored)
+        return self.weights * math.hypot(issue / machine.lanes(8 * self.element_bytes), traffic)
 
 
 @dataclass(frozen=True)
