@@ -17,6 +17,7 @@ import signal
 import socket
 import sys
 from collections.abc import Mapping
+from pathlib import Path
 from typing import NoReturn
 
 _MOST_BYTES = 1 << 20
@@ -44,6 +45,20 @@ def serve(address: str) -> None:
                 listener.close()
                 _answer(connection)
             connection.close()
+
+
+def write_clients(folder: Path, address: Path, environment: Mapping[str, str]) -> dict[str, str]:
+    """Write commands that ask the server at `address` to `folder`; what their environment needs besides the server's."""
+    client = Path(__file__).with_name("fork_client.py").read_text("utf-8")
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in ("dlc", "dlc-opt", "filecheck"):
+        (folder / name).write_text(f"#!{sys.executable} -ISE\n{client}", "utf-8")
+        (folder / name).chmod(0o755)
+    return {
+        "DLC_TEST_TOOLS": str(Path(sys.executable).parent),
+        "DLC_TEST_SOCKET": str(address),
+        "DLC_TEST_VARIABLES": variables_of(environment),
+    }
 
 
 def variables_of(environment: Mapping[str, str]) -> str:

@@ -57,26 +57,17 @@ def start_fork_server(folder: Path) -> dict[str, str]:
     Their places in `folder` are clients of the server. Without such a server, as with `--param fork-server=off`, tools are started.
     """
     sys.path.insert(0, str(ROOT))
-    from fork_server import variables_of
+    from fork_server import write_clients
 
     shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
     address = Path(tempfile.mkdtemp()) / "socket"  # paths of sockets are short
     atexit.register(shutil.rmtree, address.parent, ignore_errors=True)
     reader, writer = os.pipe()
     os.set_inheritable(writer, False)
     subprocess.Popen([sys.executable, ROOT / "fork_server.py", address], stdin=reader, env={**os.environ, **SETTINGS})
     os.close(reader)
-    for name in ("dlc", "dlc-opt", "filecheck"):
-        client = folder / name
-        client.write_text(f"#!{sys.executable} -ISE\n{(ROOT / 'fork_client.py').read_text()}")
-        client.chmod(0o755)
-    return {
-        "PATH": os.pathsep.join([str(folder), config.environment["PATH"]]),
-        "DLC_TEST_TOOLS": str(TOOLS),
-        "DLC_TEST_SOCKET": str(address),
-        "DLC_TEST_VARIABLES": variables_of({**os.environ, **SETTINGS}),
-    }
+    clients = write_clients(folder, address, {**os.environ, **SETTINGS})
+    return {"PATH": os.pathsep.join([str(folder), config.environment["PATH"]]), **clients}
 
 
 SETTINGS = {"DLC_CACHE_DIR": "", "DLC_COMPILE_WORKERS": "1"}

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
-from collections.abc import Callable
+import tempfile
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
 import onnx
 import pytest
+from fork_server import write_clients
 from onnx import TensorProto, helper
 
 import dlc
@@ -87,12 +90,12 @@ DLC_OPT: dict[str, tuple[bytes | None, list[str], str]] = {
 
 
 @pytest.mark.parametrize("kind", DLC_OPT)
-def test_dlc_opt(kind: str, tmp_path: Path) -> None:
+def test_dlc_opt(tools, kind: str, tmp_path: Path) -> None:
     content, flags, pattern = DLC_OPT[kind]
     file = tmp_path / "input.mlir"
     if content is not None:
         file.write_bytes(content)
-    _expect_failure(["dlc-opt", str(file), *flags], pattern)
+    _expect_failure(tools, ["dlc-opt", str(file), *flags], pattern)
 
 
 def _model(nodes: list[onnx.NodeProto], inputs: list[onnx.ValueInfoProto], outputs: list[str]) -> onnx.ModelProto:
@@ -155,12 +158,12 @@ IMPORTER: dict[str, tuple[Callable[[], onnx.ModelProto | bytes], str]] = {
 
 
 @pytest.mark.parametrize("kind", IMPORTER)
-def test_importer(kind: str, tmp_path: Path) -> None:
+def test_importer(tools, kind: str, tmp_path: Path) -> None:
     make, pattern = IMPORTER[kind]
     made = make()
     file = tmp_path / "model.onnx"
     file.write_bytes(made if isinstance(made, bytes) else made.SerializeToString())
-    _expect_failure(["dlc", "compile", str(file), "--emit=dl"], pattern)
+    _expect_failure(tools, ["dlc", "compile", str(file), "--emit=dl"], pattern)
     with pytest.raises(dlc.DLCError, match=pattern):
         dlc.compile(file)
 
@@ -307,15 +310,33 @@ DLC: dict[str, tuple[list[str], str]] = {
 
 
 @pytest.mark.parametrize("kind", DLC)
-def test_dlc(kind: str) -> None:
+def test_dlc(tools, kind: str) -> None:
     arguments, pattern = DLC[kind]
-    _expect_failure(["dlc", *arguments], pattern)
+    _expect_failure(tools, ["dlc", *arguments], pattern)
 
 
-def _expect_failure(command: list[str], pattern: str) -> None:
+@pytest.fixture(scope="module")
+def tools() -> Iterator[tuple[Path, dict[str, str]]]:
+    """The folder of the commands, which are children of one process that has imported dlc, and their environment."""
+    with tempfile.TemporaryDirectory() as folder:  # not pytest's: paths of sockets are short
+        address = Path(folder) / "socket"
+        server = subprocess.Popen([sys.executable, Path(__file__).with_name("fork_server.py"), address], stdin=subprocess.PIPE)
+        yield Path(folder) / "tools", os.environ | write_clients(Path(folder) / "tools", address, os.environ)
+        server.communicate()
+
+
+def _expect_failure(tools: tuple[Path, dict[str, str]], command: list[str], pattern: str) -> None:
     """The command exits with status 1, prints nothing to standard output and one matching error without a traceback."""
-    tool = str(Path(sys.executable).with_name(command[0]))
-    done = subprocess.run([tool, *command[1:]], capture_output=True, text=True, timeout=60, check=False, stdin=subprocess.DEVNULL)
+    folder, environment = tools
+    done = subprocess.run(
+        [str(folder / command[0]), *command[1:]],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+        stdin=subprocess.DEVNULL,
+        env=environment,
+    )
     assert done.returncode == 1, done.stderr
     assert "Traceback" not in done.stderr + done.stdout
     assert re.search(pattern, done.stderr), done.stderr

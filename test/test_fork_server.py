@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -11,7 +12,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from fork_server import variables_of
+from fork_server import write_clients
 from sweeps import ALL
 
 ROOT = Path(__file__).parent
@@ -24,26 +25,27 @@ def _wait_for(condition: Callable[[], bool]) -> None:
         time.sleep(0.05)
 
 
-@pytest.fixture
-def server(tmp_path: Path) -> Iterator[tuple[subprocess.Popen[bytes], dict[str, str]]]:
-    """The server, which ends when its standard input is closed, and the environment of its clients."""
-    folder = tmp_path / "tools"
-    folder.mkdir()
-    for name in ("dlc-opt", "filecheck"):
-        (folder / name).write_text(f"#!{sys.executable} -ISE\n{(ROOT / 'fork_client.py').read_text()}")
-        (folder / name).chmod(0o755)
-    address = tmp_path / "s"
+Server = tuple[subprocess.Popen[bytes], dict[str, str]]
+"""The server, which ends when its standard input is closed, and the environment of its clients."""
+
+
+@contextlib.contextmanager
+def _serving(folder: Path) -> Iterator[Server]:
+    address = folder / "s"
     running = subprocess.Popen([sys.executable, ROOT / "fork_server.py", address], stdin=subprocess.PIPE)
     _wait_for(address.exists)
-    told = {"DLC_TEST_TOOLS": str(TOOLS), "DLC_TEST_SOCKET": str(address), "DLC_TEST_VARIABLES": variables_of(os.environ)}
-    yield running, {**os.environ, **told, ALL: "1"}  # as `make check-all` has it
+    yield running, {**os.environ, **write_clients(folder / "tools", address, os.environ), ALL: "1"}  # as `make check-all` has it
     if running.poll() is None:
         running.communicate()
 
 
-def _client(
-    server: tuple[subprocess.Popen[bytes], dict[str, str]], *arguments: str, name: str = "dlc-opt", **more: str
-) -> list[object]:
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    with _serving(tmp_path_factory.mktemp("server")) as found:
+        yield found
+
+
+def _client(server: Server, *arguments: str, name: str = "dlc-opt", **more: str) -> list[object]:
     tool = Path(server[1]["DLC_TEST_SOCKET"]).parent / "tools" / name
     return _run([str(tool), *arguments], server[1] | more)
 
@@ -74,14 +76,14 @@ def test_the_tool_itself_is_started_without_a_server_and_with_other_variables(se
         assert _client(server, "--cse", **more) == _run(command, {**os.environ, **more})
 
 
-def test_all_ends_with_the_owner(server) -> None:
-    running, environment = server
-    tool = Path(environment["DLC_TEST_SOCKET"]).parent / "tools" / "dlc-opt"
-    waiting = subprocess.Popen([tool], env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-    children = Path(f"/proc/{running.pid}/task/{running.pid}/children")
-    _wait_for(lambda: bool(children.read_text()))  # the server has taken the command
-    assert running.stdin is not None
-    running.stdin.close()
-    assert running.wait(timeout=60) == -signal.SIGKILL
-    assert waiting.wait(timeout=60) == 1
-    waiting.communicate()
+def test_all_ends_with_the_owner(tmp_path: Path) -> None:
+    with _serving(tmp_path) as (running, environment):
+        tool = Path(environment["DLC_TEST_SOCKET"]).parent / "tools" / "dlc-opt"
+        waiting = subprocess.Popen([tool], env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        children = Path(f"/proc/{running.pid}/task/{running.pid}/children")
+        _wait_for(lambda: bool(children.read_text()))  # the server has taken the command
+        assert running.stdin is not None
+        running.stdin.close()
+        assert running.wait(timeout=60) == -signal.SIGKILL
+        assert waiting.wait(timeout=60) == 1
+        waiting.communicate()

@@ -35,7 +35,7 @@ def test_reference_has_the_inferred_type(case: Case) -> None:
             assert tuple(known) == have.shape
 
 
-_EVERY = 6
+_EVERY = 12
 """Of an op's static cases, `make check` compiles each so many-th."""
 
 
