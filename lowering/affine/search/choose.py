@@ -90,7 +90,8 @@ def _with_fetches(nest: Nest, tile: Tile, machine: Machine) -> Tile:
     """`tile` with what it fetches ahead: panels of vectors if there is room, and rows that come from beyond L2."""
     facts = lane_facts(nest, tile)
     vectors = panels_of(nest, replace(tile, prefetch=_PREFETCH), facts)
-    vectors = [panel for panel in vectors if not _stays(panel, machine) and not _comes_back(nest, panel, tile, machine)]
+    vectors = [panel for panel in vectors if panel.inner or _pays_alone(nest, panel, tile, machine)]
+    vectors = [panel for panel in vectors if not _comes_back(nest, panel, tile, machine)]
     rows = panels_of(nest, replace(tile, fetch_rows=_FETCH_ROWS), facts)
     most = machine.l1_bytes * policy().blocks.working_share / L1_WAY_BYTES
     rows = [panel for panel in rows if not is_narrow(tile) or panel.set_conflicts(nest.unroll_and_jam(tile)) <= most]
@@ -100,9 +101,16 @@ def _with_fetches(nest: Nest, tile: Tile, machine: Machine) -> Tile:
     return replace(tile, prefetch=_PREFETCH if has_room else 0, fetch_rows=_FETCH_ROWS if is_near else 0)
 
 
-def _stays(panel: PrefetchedPanel, machine: Machine) -> bool:
-    """Whether a panel that one tile alone reads is of an operand that L2 may still hold, where fetches would only be more loads."""
-    return not panel.inner and _bytes_of(panel.load.operands[0].type) <= machine.l2_bytes * policy().blocks.resident_share
+def _pays_alone(nest: Nest, panel: PrefetchedPanel, tile: Tile, machine: Machine) -> bool:
+    """Whether a tile that alone reads a panel gains by fetching the next: of an operand that L2 cannot hold since the call before.
+
+    L2 is asked for each line twice then, for which the products with a line's numbers must leave it time.
+    """
+    followed = set(list(panel.load.operands)[1:])
+    rows = math.prod(count for loop, count in nest.unroll_and_jam(tile) if loop.iv not in followed)
+    asked = 2 * machine.vector_bits / 8 / machine.l2.bytes_per_cycle
+    is_far = _bytes_of(panel.load.operands[0].type) > machine.l2_bytes * policy().blocks.resident_share
+    return is_far and rows * machine.cycles("fma_f32") >= asked
 
 
 def _comes_back(nest: Nest, panel: PrefetchedPanel, tile: Tile, machine: Machine) -> bool:
