@@ -102,14 +102,14 @@ def _with_fetches(nest: Nest, tile: Tile, machine: Machine) -> Tile:
 
 
 def _pays_alone(nest: Nest, panel: PrefetchedPanel, tile: Tile, machine: Machine) -> bool:
-    """Whether a tile that alone reads a panel gains by fetching the next: of an operand that L2 cannot hold since the call before.
+    """Whether a tile that alone reads a panel gains by fetching ahead: in an operand that is large enough to come from memory.
 
     L2 is asked for each line twice then, for which the products with a line's numbers must leave it time.
     """
     followed = set(list(panel.load.operands)[1:])
     rows = math.prod(count for loop, count in nest.unroll_and_jam(tile) if loop.iv not in followed)
     asked = 2 * machine.vector_bits / 8 / machine.l2.bytes_per_cycle
-    is_far = _bytes_of(panel.load.operands[0].type) > machine.l2_bytes * policy().blocks.resident_share
+    is_far = _bytes_of(panel.load.operands[0].type) >= machine.l2_bytes * policy().memory.streamed_caches
     return is_far and rows * machine.cycles("fma_f32") >= asked
 
 

@@ -3,7 +3,8 @@
 A panel is what the vector loads of one tile read of an operand through all reduction loops: 48 columns of a matrix, a
 block of 16 filters. The loops right around the tile that an operand does not follow (rows of the other matrix, pixels)
 run over the same panel; all their tiles together fetch the next one, a few lines in each step of the reduction. Where no
-loop does, a tile of several rows fetches all of it: its products keep a core from running ahead to the loads of the next.
+loop does, a tile of several rows is ahead of its own loads in a packed operand, whose panels lie one after the other, by what
+it reads until memory answers: its products keep a core from running ahead so far by itself.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from dlc.lowering.affine.ir.nests import Nest
 from dlc.lowering.affine.ir.tile import Tile
 from dlc.lowering.affine.ir.values import TileValues
 from dlc.lowering.policy import policy
-from dlc.targets.machine import L1_WAY_BYTES, LINE_BYTES
+from dlc.targets.machine import L1_WAY_BYTES, LINE_BYTES, Machine, facts_of
 
 _LOCALITY = {1: 3, 2: 2, 3: 1}
 """The hint of memref.prefetch for the first, second and third level of cache."""
@@ -43,6 +44,8 @@ class PrefetchedPanel:
     stride: int
     line_offsets: tuple[int, ...]
     """Where the cache lines of a unit start, in elements."""
+    lead: int = 0
+    """Elements by which a tile that alone reads a panel is ahead of its own loads; 0 where tiles fetch the next panel."""
 
     @property
     def bytes(self) -> int:
@@ -124,7 +127,7 @@ class PrefetchedPanel:
         ]
         inner = ir.AffineMap.get(count, 0, dims)
         results = [result.compose(inner) for result in self.load.attributes["map"].value.results]
-        return [*results[:-1], results[-1] + self._way(len(place))]
+        return [*results[:-1], results[-1] + self._way(len(place)) + self.lead]
 
     def _way(self, first: int) -> ir.AffineExpr:
         """Elements that the reduction's steps have gone through, its induction variables being dims from `first` on."""
@@ -169,14 +172,23 @@ def _panel_of(load: ir.Operation, nest: Nest, tile: Tile, is_vector: bool, after
     inner = tuple((loop, step) for loop, step in inner if trips_of(loop, step) != 1)
     row = tile.width if is_vector else 1
     copies = _adjacent_copies(load, nest.unroll_and_jam(tile), rows, row)
-    has_rows = any(loop.iv not in followed for loop, _ in nest.unroll_and_jam(tile))
-    if copies is None or (is_vector and not inner and not has_rows):
+    is_alone = is_vector and not inner
+    reuse = math.prod(count for loop, count in nest.unroll_and_jam(tile) if loop.iv not in followed)
+    if copies is None or (is_alone and (reuse == 1 or rows[1] != row)):
         return None
     line, level = 8 * LINE_BYTES // load.results[0].type.width, tile.prefetch if is_vector else tile.fetch_rows
     units: tuple[int, int, tuple[int, ...]] = -(-rows[0] * row * copies // line), line, (0,)
     if rows[1] != row:
         units = rows[0], rows[1], tuple(range(0, row, line))
-    return PrefetchedPanel(load, level, ahead, inner, nest.chain.loops, tile.unroll, *units)
+    if not is_alone:
+        return PrefetchedPanel(load, level, ahead, inner, nest.chain.loops, tile.unroll, *units)
+    lead = row * _rows_until_memory_answers(reuse * tile.vectors * copies, facts_of(load))
+    return PrefetchedPanel(load, level, {}, inner, nest.chain.loops, tile.unroll, *units, lead)
+
+
+def _rows_until_memory_answers(products: int, machine: Machine) -> int:
+    """Rows of a panel, each with so many vectors of products, that are multiplied in the time of a load from memory."""
+    return math.ceil(machine.memory.latency / (products * machine.cycles("fma_f32")))
 
 
 def _adjacent_copies(load: ir.Operation, copied: Sequence[tuple[Loop, int]], rows: tuple[int, int], size: int) -> int | None:
