@@ -44,8 +44,8 @@ class PrefetchedPanel:
     stride: int
     line_offsets: tuple[int, ...]
     """Where the cache lines of a unit start, in elements."""
-    lead: int = 0
-    """Elements by which a tile that alone reads a panel is ahead of its own loads; 0 where tiles fetch the next panel."""
+    distance: int = 0
+    """Elements by which a tile that alone reads a panel fetches ahead of its own loads; 0 where tiles fetch the next panel."""
 
     @property
     def bytes(self) -> int:
@@ -127,7 +127,7 @@ class PrefetchedPanel:
         ]
         inner = ir.AffineMap.get(count, 0, dims)
         results = [result.compose(inner) for result in self.load.attributes["map"].value.results]
-        return [*results[:-1], results[-1] + self._way(len(place)) + self.lead]
+        return [*results[:-1], results[-1] + self._way(len(place)) + self.distance]
 
     def _way(self, first: int) -> ir.AffineExpr:
         """Elements that the reduction's steps have gone through, its induction variables being dims from `first` on."""
@@ -182,11 +182,11 @@ def _panel_of(load: ir.Operation, nest: Nest, tile: Tile, is_vector: bool, after
         units = rows[0], rows[1], tuple(range(0, row, line))
     if not is_alone:
         return PrefetchedPanel(load, level, ahead, inner, nest.chain.loops, tile.unroll, *units)
-    lead = row * _rows_until_memory_answers(reuse * tile.vectors * copies, facts_of(load))
-    return PrefetchedPanel(load, level, {}, inner, nest.chain.loops, tile.unroll, *units, lead)
+    distance = row * _prefetch_distance(reuse * tile.vectors * copies, facts_of(load))
+    return PrefetchedPanel(load, level, {}, inner, nest.chain.loops, tile.unroll, *units, distance)
 
 
-def _rows_until_memory_answers(products: int, machine: Machine) -> int:
+def _prefetch_distance(products: int, machine: Machine) -> int:
     """Rows of a panel, each with so many vectors of products, that are multiplied in the time of a load from memory."""
     return math.ceil(machine.memory.latency / (products * machine.cycles("fma_f32")))
 
