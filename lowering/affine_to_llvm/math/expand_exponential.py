@@ -120,6 +120,8 @@ TANH_NUMERATOR = (
 TANH_DENOMINATOR = (1.0, 0.47013288736343384, 0.027246028184890747, 0.00039387174183502793, 1.2874269259555149e-06)
 TANH_LIMIT = 9.02
 """tanh rounds to 1 in f32 from here on."""
+TANH_SCALE = 2.0**-9
+"""The denominator times this is within [2^-9, 1], so that a product with it is finite where the other factor is."""
 
 RANGE = {32: (-104.0, 89.5), 64: (-746.0, 710.5)}
 """Beyond these exp is 0 or infinite, and so are sinh and cosh."""
@@ -292,3 +294,16 @@ def tanh(x: Num) -> Num:
 
 def _tanh_f32(x: Num) -> Num:
     return odd_quotient(x, TANH_LIMIT, TANH_NUMERATOR, TANH_DENOMINATOR)
+
+
+def tanh_over(x: Num, divisor: Num) -> Num:
+    """tanh(x) / divisor in f32 by one division, which is what such a pair of functions is bound by; 5 ulp.
+
+    `divisor` is 1 or more. Below 2^-117, tanh(x) is off by up to 2^-140.
+    """
+    x = clamp(x, -TANH_LIMIT, TANH_LIMIT)
+    square = x * x
+    numerator, denominator = (
+        polynomial(square, [TANH_SCALE * coefficient for coefficient in fit]) for fit in (TANH_NUMERATOR, TANH_DENOMINATOR)
+    )
+    return clamp(x * numerator, -denominator, denominator) / (denominator * divisor)

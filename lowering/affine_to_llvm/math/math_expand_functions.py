@@ -68,7 +68,8 @@ class MathExpandFunctions(Pass):
     No call of the C math library is left of these ops. Results are within 4 ulp (f32 erf and tanh: 5 ulp), infinities,
     NaN, signed zeros, subnormals and huge angles included; f16 and bf16 compute in f32. Tensors and other element types
     stay as they are. A `math.exp` marked `dlc.nonpositive` is within 5 ulp, and 0 where the result would be subnormal; a
-    `math.log1p` marked `dlc.unit_interval` is right between 0 and 1. In f32 1 + exp(x) is one function, of a sigmoid for one.
+    `math.log1p` marked `dlc.unit_interval` is right between 0 and 1. In f32 1 + exp(x) is one function, of a sigmoid for one,
+    and a sigmoid times a tanh, as recurrent layers have them, is one quotient.
     Where the target has AVX-512, vectors of 512 bits are scaled by powers of two in one instruction; kernels of a GPU
     (`gpu.module`) are the same beside all processors.
 
@@ -88,6 +89,8 @@ class MathExpandFunctions(Pass):
             return ir.WalkResult.ADVANCE
 
         op.operation.walk(collect, ir.WalkOrder.PRE_ORDER)
+        # Products with a sigmoid are found by its exponential.
+        targets.sort(key=lambda target: target.name != "math.tanh")
         rewriter = _Rewriter(TypeTable(op.context), facts_of(op).features)
         for target in targets:
             rewriter.expand(target)
@@ -117,6 +120,9 @@ class _Rewriter:
         if op.name == "math.exp" and kind == "f32" and (total := _sum_with_one(op)) is not None:
             self._expand_sum(op, total, emitter)
             return
+        if op.name == "math.tanh" and kind == "f32" and (product := _product_with_sigmoid(op)) is not None:
+            self._expand_product(op, product, emitter)
+            return
         operands = [Num(emitter, operand, kind) for operand in op.operands]
         written = _expansion_of(op)(*(operand.convert(working) for operand in operands))
         results = written if isinstance(written, tuple) else (written,)
@@ -130,11 +136,19 @@ class _Rewriter:
     def _expand_sum(self, op: ir.Operation, total: ir.Operation, emitter: Emitter) -> None:
         """Write 1 + e^x in place of `total`, which is the only user of `op`; both are left without uses."""
         (x,) = op.operands
-        negation = None if isinstance(x.owner, ir.Block) or x.owner.name != "arith.negf" else x.owner
+        negation = x.owner if _is_called(x.owner, "arith.negf") else None
         argument = x if negation is None else negation.operands[0]
         written = exponential.exp_plus_one(Num(emitter, argument, "f32"), negated=negation is not None)
         total.results[0].replace_all_uses_with(written.value)
         self.replaced += [total, op]
+
+    def _expand_product(self, op: ir.Operation, product: ir.Operation, emitter: Emitter) -> None:
+        """Write tanh(x) / (1 + e^-y) in place of `product`, of `op` and a quotient; all three are left without uses."""
+        quotient = next(factor.owner.operation for factor in product.operands if factor.owner != op)
+        there = emitter.at(ir.InsertionPoint(product), emitter.shape)
+        x, total = (Num(there, value, "f32") for value in (op.operands[0], quotient.operands[1]))
+        product.results[0].replace_all_uses_with(exponential.tanh_over(x, total).value)
+        self.replaced += [product, quotient, op]
 
     def _pool(self, function: ir.Operation) -> FunctionConstants:
         if function not in self.pools:
@@ -168,15 +182,41 @@ def _expansion_of(op: ir.Operation) -> Expansion:
 
 def _sum_with_one(op: ir.Operation) -> ir.Operation | None:
     """The sum of 1 and the result of `op`, where nothing else takes that."""
-    uses = list(op.results[0].uses)
-    if len(uses) != 1 or uses[0].owner.name != "arith.addf":
+    total = _sole_user(op, "arith.addf")
+    return total if total is not None and any(_is_one(operand) for operand in total.operands) else None
+
+
+def _product_with_sigmoid(op: ir.Operation) -> ir.Operation | None:
+    """The product of the result of `op` and some 1 / (1 + e^y), in the block of `op`, where nothing else takes either factor."""
+    product = _sole_user(op, "arith.mulf")
+    if product is None or product.block != op.block:
         return None
-    total = uses[0].owner.operation
-    return total if any(_is_one(operand) for operand in total.operands) else None
+    factors = [factor.owner for factor in product.operands if factor != op.results[0]]
+    return product if all(_is_sigmoid(factor) and _sole_user(factor, "arith.mulf") for factor in factors) else None
+
+
+def _is_sigmoid(owner: ir.Operation | ir.Block) -> bool:
+    """Whether `owner` is 1 / (1 + e^y) for some y."""
+    if not _is_called(owner, "arith.divf") or not _is_one(owner.operands[0]):
+        return False
+    total = owner.operands[1].owner
+    if not _is_called(total, "arith.addf") or not any(_is_one(term) for term in total.operands):
+        return False
+    return any(_is_called(term.owner, "math.exp") for term in total.operands)
+
+
+def _is_called(owner: ir.Operation | ir.Block, name: str) -> bool:
+    return not isinstance(owner, ir.Block) and owner.name == name
+
+
+def _sole_user(op: ir.Operation, name: str) -> ir.Operation | None:
+    """The only use of the result of `op`, where it is an op called `name`."""
+    uses = list(op.results[0].uses)
+    return uses[0].owner.operation if len(uses) == 1 and uses[0].owner.name == name else None
 
 
 def _is_one(value: ir.Value) -> bool:
-    if isinstance(value.owner, ir.Block) or value.owner.name != "arith.constant":
+    if not _is_called(value.owner, "arith.constant"):
         return False
     number = value.owner.attributes["value"]
     if isinstance(number, ir.DenseElementsAttr):

@@ -27,13 +27,13 @@ def where(condition: Num, a: Operand, b: Operand) -> Num:
     return first.emitter.op("arith.select", (condition, first.like(a), first.like(b)), first.kind)
 
 
-def minimum(x: Num, high: float) -> Num:
+def minimum(x: Num, high: Operand) -> Num:
     """The smaller of both; a NaN stays one. The order of the operands makes it a single instruction."""
     bound = x.like(high)
     return where(bound < x, bound, x)
 
 
-def clamp(x: Num, low: float, high: float) -> Num:
+def clamp(x: Num, low: Operand, high: Operand) -> Num:
     """`x` within [low, high]; a NaN stays one."""
     bound = x.like(low)
     return minimum(where(bound > x, bound, x), high)

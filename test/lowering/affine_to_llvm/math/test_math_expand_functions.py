@@ -150,6 +150,35 @@ def test_one_and_exp(lanes: int, negation: str) -> None:
     _assert_within(got, reference, 3, x)
 
 
+@pytest.mark.parametrize("lanes", [0, 16])
+def test_sigmoid_times_tanh(lanes: int) -> None:
+    """Within 8 ulp; finite, never above 1 and right for the special values of both."""
+    rng = np.random.default_rng(2)
+    special = np.array([0.0, -0.0, 9.02, -9.02, 88, -88, 100, -100, np.inf, -np.inf, np.nan], np.float32)
+    x, gate = (
+        np.concatenate([grid.ravel(), rng.uniform(-12, 12, POINTS).astype(np.float32)]) for grid in np.meshgrid(special, special)
+    )
+    gate[-POINTS // 4 :] = rng.uniform(-86, 90, POINTS // 4)
+    x[-POINTS // 2 :] = np.geomspace(1e-34, 1, POINTS // 2) * rng.choice([-1, 1], POINTS // 2)
+    one = "dense<1.0>" if lanes else "1.0"
+    lines = (
+        f"%one = arith.constant {one} : <t>",
+        "%minus = arith.negf %x1 : <t>",
+        "%e = math.exp %minus : <t>",
+        "%sum = arith.addf %e, %one : <t>",
+        "%q = arith.divf %one, %sum : <t>",
+        "%t = math.tanh %x0 : <t>",
+        "%y = arith.mulf %q, %t : <t>",
+    )
+    got = ElementwiseKernel("\n".join(lines), ["f32", "f32"], "f32", lanes)(x, gate)
+    with np.errstate(all="ignore"):
+        reference = np.tanh(x.astype(WIDE)) / (1 + np.exp(-gate.astype(WIDE)))
+    normal = ~(np.abs(reference) < np.finfo(np.float32).tiny)
+    _assert_within(got[normal], reference[normal], 8, x[normal], gate[normal])
+    np.testing.assert_allclose(got[~normal].astype(WIDE), reference[~normal], rtol=0, atol=2.0**-126)
+    assert not (np.abs(got) > 1).any()
+
+
 def test_log1p_of_numbers_known_to_be_within_0_and_1() -> None:
     x = np.concatenate([np.linspace(0, 1, POINTS), np.geomspace(1e-37, 1, POINTS), [np.nan]]).astype(np.float32)
     got = ElementwiseKernel("%y = math.log1p %x0 {dlc.unit_interval} : <t>", ["f32"], "f32", 16)(x)
