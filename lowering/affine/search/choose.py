@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import partial
 
 from dlc._mlir import ir
+from dlc.analysis.buffers import root_of
 from dlc.lowering.affine.cost.cycles import cycles
 from dlc.lowering.affine.cost.instructions import LoopNestCost, trips_of
 from dlc.lowering.affine.cost.limits import TileLimits
@@ -87,7 +88,7 @@ def _finished(nest: Nest, tile: Tile, limits: TileLimits) -> Tile:
 
 
 def _with_fetches(nest: Nest, tile: Tile, machine: Machine) -> Tile:
-    """`tile` with what it fetches ahead: panels of vectors if there is room, and rows that come from beyond L2."""
+    """`tile` with what it fetches ahead: panels of vectors if there is room, and rows of buffers that L2 does not hold."""
     facts = lane_facts(nest, tile)
     vectors = panels_of(nest, replace(tile, prefetch=_PREFETCH), facts)
     vectors = [panel for panel in vectors if panel.inner or _pays_alone(nest, panel, tile, machine)]
@@ -95,7 +96,7 @@ def _with_fetches(nest: Nest, tile: Tile, machine: Machine) -> Tile:
     rows = panels_of(nest, replace(tile, fetch_rows=_FETCH_ROWS), facts)
     most = machine.l1_bytes * policy().blocks.working_share / L1_WAY_BYTES
     rows = [panel for panel in rows if not is_narrow(tile) or panel.set_conflicts(nest.unroll_and_jam(tile)) <= most]
-    streaming = [panel.bytes for panel in rows if _bytes_of(panel.load.operands[0].type) > machine.l2_bytes]
+    streaming = [panel.bytes for panel in rows if _bytes_of(root_of(panel.load.operands[0]).type) > machine.l2_bytes]
     has_room = 0 < sum(panel.bytes for panel in vectors) <= machine.l2_bytes * policy().blocks.panel_share
     is_near = 0 < sum(streaming) <= machine.l1_bytes * policy().blocks.full_share
     return replace(tile, prefetch=_PREFETCH if has_room else 0, fetch_rows=_FETCH_ROWS if is_near else 0)
