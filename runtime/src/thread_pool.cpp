@@ -126,7 +126,7 @@ public:
   }
 
   // The caller has joined as the first of `newParts`, for which there is room.
-  void publish(Body newBody, void *newContext, Range range, int newParts) {
+  void publish(Body newBody, void *newContext, const Range &range, int newParts) {
     body = newBody;
     context = newContext;
     scope = threadState.scope;
@@ -240,7 +240,7 @@ int usableHelpers() {
 class Pool {
 public:
   // Whether an error left a body, which lastErrorRecord() then holds.
-  bool parallelFor(Body body, void *context, Range range, int parts) {
+  bool parallelFor(Body body, void *context, const Range &range, int parts) {
     ParallelCall *call = usableHelpers() > 0 ? acquireCall() : nullptr;
     if (call && !call->reserve(parts)) {
       call->release();
@@ -400,7 +400,7 @@ static void runAlone(Body body, void *context, int64_t size) {
     leaveByError();
 }
 
-static void parallelFor(Body body, void *context, Range range) {
+static void parallelFor(Body body, void *context, const Range &range) {
   ThreadState &state = threadState;
   int64_t parts = std::min<int64_t>({range.size, dlc_num_threads(), kMaxParts});
   if (parts == 1 || state.bodiesRunning > 0)
