@@ -97,7 +97,7 @@ def _with_fetches(nest: Nest, tile: Tile, machine: Machine) -> Tile:
     most = machine.l1_bytes * policy().blocks.working_share / L1_WAY_BYTES
     rows = [panel for panel in rows if not is_narrow(tile) or panel.set_conflicts(nest.unroll_and_jam(tile)) <= most]
     streaming = [panel.bytes for panel in rows if _bytes_of(root_of(panel.load.operands[0]).type) > machine.l2_bytes]
-    has_room = 0 < sum(panel.bytes for panel in vectors) <= machine.l2_bytes * policy().blocks.panel_share
+    has_room = 0 < sum(panel.bytes_ahead for panel in vectors) <= machine.l2_bytes * policy().blocks.panel_share
     is_near = 0 < sum(streaming) <= machine.l1_bytes * policy().blocks.full_share
     return replace(tile, prefetch=_PREFETCH if has_room else 0, fetch_rows=_FETCH_ROWS if is_near else 0)
 

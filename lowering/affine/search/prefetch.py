@@ -52,6 +52,11 @@ class PrefetchedPanel:
         """Bytes of the panel's cache lines."""
         return self.count * len(self.line_offsets) * LINE_BYTES
 
+    @property
+    def bytes_ahead(self) -> int:
+        """Bytes that are fetched and not read yet: the next panel, or what a tile that alone reads one is ahead by."""
+        return self.distance * self.load.results[0].type.width // 8 if self.distance else self.bytes
+
     def set_conflicts(self, unroll_and_jam: Sequence[tuple[Loop, int]]) -> int:
         """Rows that such copies read in a step from one set of the first-level cache: lines a multiple of `L1_WAY_BYTES` apart."""
         width = self.load.results[0].type.width // 8
