@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 from dlc._mlir import ir
 from dlc.compile_options import CompileOptions
@@ -19,15 +19,19 @@ from dlc.targets.registry import find_target
 from dlc.targets.signature import has_signature
 from dlc.weights import OPTIMIZED, WeightRecipe, params_of
 
-if TYPE_CHECKING:
-    pass
+BeginWeights = Callable[[WeightRecipe], None]
 
 _MANY_OPS = 40
 """A module of so many ops is worth workers."""
 
 
-def compile_record(source: Source, options: CompileOptions, progress: Progress | None = None) -> tuple[ModelRecord, BuildReport]:
-    """What compiling a model makes but for its weights, which nobody reads; from the cache where it is there."""
+def compile_record(
+    source: Source, options: CompileOptions, progress: Progress | None = None, begin_weights: BeginWeights | None = None
+) -> tuple[ModelRecord, BuildReport]:
+    """What compiling a model makes but for its weights, which nobody reads; from the cache where it is there.
+
+    `begin_weights` is told how weights are computed as soon as that is known, where code is generated in other processes then.
+    """
     disk = default_cache() if options.cache else None
     key = model_key(source.module, options.code.text(), options.target) if disk else None
     content = disk.get(key) if disk and key else None
@@ -36,25 +40,27 @@ def compile_record(source: Source, options: CompileOptions, progress: Progress |
             progress("load machine code")
         record = ModelRecord.of_bytes(content)
         return record, BuildReport(record.kernels, 0, whole=True)
-    record, report = _build(source, options, disk, progress)
+    record, report = _build(source, options, disk, progress, begin_weights)
     if disk and key:
         disk.put(key, record.to_bytes())
     return record, report
 
 
 def _build(
-    source: Source, options: CompileOptions, disk: DiskCache | None, progress: Progress | None
+    source: Source, options: CompileOptions, disk: DiskCache | None, progress: Progress | None, begin_weights: BeginWeights | None
 ) -> tuple[ModelRecord, BuildReport]:
     target, module = find_target(options.target), copy_for_target(source, options.target)
     stage = stage_of(module)
-    if stage != target.stages[-1] and _count_top_ops(module) >= _MANY_OPS:
-        target.prepare()  # workers start while the graph passes run
+    is_large = stage != target.stages[-1] and _count_top_ops(module) >= _MANY_OPS
+    has_workers = is_large and target.prepare()  # they start while the graph passes run
     recipe = WeightRecipe()
     if stage == "dl":
         known = tuple(spec.name for spec in params_of(module))
         run_pipeline(target.passes(stage, OPTIMIZED), module, progress)
         recipe = WeightRecipe.take(module, known)
         stage = OPTIMIZED
+        if has_workers and begin_weights is not None:
+            begin_weights(recipe)
     elif stage != target.stages[-1] and not has_signature(module):  # a module written by hand states none yet
         run_pipeline(Pipeline(["dl-bind-params"]), module, progress)
     code, report = target.build(module, stage, options.code, ObjectStore(disk), progress)

@@ -17,6 +17,7 @@ from dlc.sources import InputValues, ParamTable, ShapeOverrides, Source
 from dlc.targets.registry import find_target
 from dlc.variants import MOST_VARIANTS
 from dlc.weights import WeightRecipe
+from dlc.weights_ahead import WeightsAhead
 
 if TYPE_CHECKING:
     from dlc.verification import Verdict
@@ -72,9 +73,9 @@ class Request:
         progress = timed(self.timeout, source.name, progress, begin)
         source = self.applied(source)
         verdicts = _verified(source, options, progress) if self.verify_schedules else ()
-        record, report = compile_record(source, options, progress)
-        weights = self.evaluate(record.recipe, source.params)
-        session = record.code.session(weights, options.num_threads, options.memory_limit)
+        weights = WeightsAhead(self.evaluate, source.params)
+        record, report = compile_record(source, options, progress, weights.begin)
+        session = record.code.session(weights.by(record.recipe), options.num_threads, options.memory_limit)
         return CompiledModel(source, session, options, record.recipe, report, record.code, verdicts, self.evaluate)
 
     def applied(self, source: Source) -> Source:

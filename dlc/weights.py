@@ -60,6 +60,8 @@ class WeightRecipe:
         """The recipe that also takes these weights, which the lowered module asks for."""
         names = {spec.name for spec in (*self.needed, *self._computed())}
         more = tuple(spec for spec in weights if spec.name not in names)
+        if not more:
+            return self
         known = tuple(dict.fromkeys((*self.known, *(spec.name for spec in more))))
         return replace(self, known=known, needed=(*self.needed, *more), read=self.read | {spec.name for spec in more})
 

@@ -118,9 +118,12 @@ class Target(ABC):
         """Raise `TargetError` with a remedy where this machine cannot run code of `module` for `name`; asked before any pass."""
         return
 
-    def prepare(self) -> None:
-        """Begin what takes time and may go on while graph passes run. A compilation may follow or not."""
-        return
+    def prepare(self) -> bool:
+        """Begin what takes time and may go on while graph passes run. A compilation may follow or not.
+
+        Returns whether other processes will generate its code, so that this one has time.
+        """
+        return False
 
     def build(
         self, module: ir.Module, since: str, options: CodeOptions, store: ObjectStore, progress: Progress | None = None

@@ -52,10 +52,11 @@ def is_own(pipeline: Pipeline) -> bool:
     return nested and all(type(element).__module__.startswith("dlc.") for element in elements if isinstance(element, Pass))
 
 
-def prepare_workers() -> None:
-    """Begin to start workers for a build to come."""
+def prepare_workers() -> bool:
+    """Begin to start workers for a build to come; returns whether there are any."""
     if worker_limit() > 1:
         _POOL.prepare(worker_limit())
+    return len(_POOL) > 0
 
 
 def use_no_workers() -> None:

@@ -79,10 +79,10 @@ class CpuTarget(Target):
             shown = f"'{facts.processor or facts.arch}', which the module names" if is_default else name
             raise TargetError(f"this machine cannot run code for {shown}: it lacks {', '.join(missing)}; write it with dlc compile")
 
-    def prepare(self) -> None:
+    def prepare(self) -> bool:
         from dlc.targets.cpu.build import prepare_workers
 
-        prepare_workers()
+        return prepare_workers()
 
     def build(
         self, module: ir.Module, since: str, options: CodeOptions, store: ObjectStore, progress: Progress | None = None
