@@ -96,7 +96,7 @@ def _with_fetches(nest: Nest, tile: Tile, machine: Machine) -> Tile:
     rows = panels_of(nest, replace(tile, fetch_rows=_FETCH_ROWS), facts)
     most = machine.l1_bytes * policy().blocks.working_share / L1_WAY_BYTES
     rows = [panel for panel in rows if not is_narrow(tile) or panel.set_conflicts(nest.unroll_and_jam(tile)) <= most]
-    streaming = [panel.bytes for panel in rows if _bytes_of(root_of(panel.load.operands[0]).type) > machine.l2_bytes]
+    streaming = [panel.bytes for panel in rows if _comes_from_far(panel.load.operands[0], machine)]
     has_room = 0 < sum(panel.bytes_ahead for panel in vectors) <= machine.l2_bytes * policy().blocks.panel_share
     is_near = 0 < sum(streaming) <= machine.l1_bytes * policy().blocks.full_share
     return replace(tile, prefetch=_PREFETCH if has_room else 0, fetch_rows=_FETCH_ROWS if is_near else 0)
@@ -127,6 +127,13 @@ def _comes_back(nest: Nest, panel: PrefetchedPanel, tile: Tile, machine: Machine
     inside = [trips[loop] for loop in moving[around + 1 :] if loop.iv in followed]
     count = math.prod(trip or 0 for trip in inside)
     return 0 < count * panel.bytes <= machine.l2_bytes * policy().blocks.resident_share
+
+
+def _comes_from_far(memref: ir.Value, machine: Machine) -> bool:
+    """Whether L2 does not hold the whole buffer of `memref`; a part of one whose size is not known may be of a large one."""
+    whole = root_of(memref)
+    size = _bytes_of(whole.type)
+    return size > machine.l2_bytes or (size == 0 and whole != memref)
 
 
 def _bytes_of(buffer: ir.MemRefType) -> int:
