@@ -10,6 +10,7 @@ from dlc.analysis.buffer_accesses import Accesses, BufferUse, Effects, overlap
 from dlc.analysis.buffers import VIEW_OPS, defining_op, is_contiguous, is_linalg, nested_ops, root_of, strides_of
 from dlc.analysis.memory_plan import is_followed, users_if_kept
 from dlc.analysis.size_polynomials import SizeReader, is_safe_earlier
+from dlc.lowering.linalg.buffer_sizes import resolve_sizes
 from dlc.lowering.linalg.inline_copies import inline_copies
 from dlc.lowering.linalg.relayout import Relayout, collapsed_type, expanded_type, groups_of
 from dlc.lowering.native import run_native
@@ -59,6 +60,7 @@ class ForwardCopies(Pass):
         relayout = Relayout(op, effects)
         for function in list(op.regions[0].blocks[0].operations):
             if _is_entry(function.operation):
+                resolve_sizes(function.operation)  # a size that is asked of a view would come after what is viewed
                 _Forwarding(function.operation.regions[0].blocks[0], effects, relayout).run()
         relayout.erase_unused()
 
@@ -144,7 +146,7 @@ class _Forwarding:
         if alloc is None or own != root_of(shown) or not _has_long_rows(window_kind) or not users_if_kept(own):
             return False
         kind = _undone_type(reshapes, window_kind)
-        if kind is None or (reshapes and not ir.MemRefType(own.type).has_static_shape):
+        if kind is None or not _can_undo(reshapes, ir.MemRefType(own.type)):
             return False
         needed = self._needed_before(window, alloc)
         if needed is None or alloc in needed or not self._relayout.fits(own, kind, copy):
@@ -216,6 +218,11 @@ def _reshapes_of(value: ir.Value) -> tuple[ir.Value, list[ir.Operation]]:
         value = op.operands[0]
         op = defining_op(value)
     return value, found
+
+
+def _can_undo(reshapes: Sequence[ir.Operation], kind: ir.MemRefType) -> bool:
+    """Whether views undo `reshapes` of a buffer of type `kind`: to expand axes, their sizes have to be known."""
+    return kind.has_static_shape or all(op.name == "memref.expand_shape" for op in reshapes)
 
 
 def _undone_type(reshapes: Sequence[ir.Operation], kind: ir.MemRefType) -> ir.MemRefType | None:

@@ -1,0 +1,48 @@
+// RUN: dlc-opt %s --linalg-forward-copies | filecheck %s
+// Views undo reshapes of buffers of open sizes as far as no size is asked for.
+
+// A result is written as it is returned, though it has an axis of one more.
+// CHECK-LABEL: func.func @expanded(
+// CHECK: %[[Y:.*]] = memref.alloc(%{{.*}}) : memref<?x1x4xf32>
+// CHECK: %[[A:.*]] = memref.collapse_shape %[[Y]] {{\[\[}}0], [1, 2]] : memref<?x1x4xf32> into memref<?x4xf32>
+// CHECK: call @fill(%{{.*}}, %[[A]])
+// CHECK-NOT: memref.copy
+// CHECK: return %[[Y]]
+func.func @expanded(%x: memref<?x4xf32>) -> memref<?x1x4xf32> {
+  %c0 = arith.constant 0 : index
+  %n = memref.dim %x, %c0 : memref<?x4xf32>
+  %a = memref.alloc(%n) : memref<?x4xf32>
+  call @fill(%x, %a) : (memref<?x4xf32>, memref<?x4xf32>) -> ()
+  %e = memref.expand_shape %a [[0], [1, 2]] output_shape [%n, 1, 4] : memref<?x4xf32> into memref<?x1x4xf32>
+  %m = memref.dim %e, %c0 : memref<?x1x4xf32>
+  %y = memref.alloc(%m) : memref<?x1x4xf32>
+  memref.copy %e, %y : memref<?x1x4xf32> to memref<?x1x4xf32>
+  return %y : memref<?x1x4xf32>
+}
+
+// no-match: which part of the rows each axis has is not known from the type.
+// CHECK-LABEL: func.func @collapsed(
+// CHECK: call @fill_pairs
+// CHECK: memref.copy
+// CHECK: return
+func.func @collapsed(%x: memref<?x?x4xf32>) -> memref<?x4xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %n = memref.dim %x, %c0 : memref<?x?x4xf32>
+  %m = memref.dim %x, %c1 : memref<?x?x4xf32>
+  %a = memref.alloc(%n, %m) : memref<?x?x4xf32>
+  call @fill_pairs(%x, %a) : (memref<?x?x4xf32>, memref<?x?x4xf32>) -> ()
+  %c = memref.collapse_shape %a [[0, 1], [2]] : memref<?x?x4xf32> into memref<?x4xf32>
+  %k = arith.muli %n, %m : index
+  %y = memref.alloc(%k) : memref<?x4xf32>
+  memref.copy %c, %y : memref<?x4xf32> to memref<?x4xf32>
+  return %y : memref<?x4xf32>
+}
+func.func private @fill(%x: memref<?x4xf32> {llvm.noalias}, %a: memref<?x4xf32> {dl.result, llvm.noalias}) attributes {dl.kernel} {
+  linalg.exp ins(%x : memref<?x4xf32>) outs(%a : memref<?x4xf32>)
+  return
+}
+func.func private @fill_pairs(%x: memref<?x?x4xf32> {llvm.noalias}, %a: memref<?x?x4xf32> {dl.result, llvm.noalias}) attributes {dl.kernel} {
+  linalg.exp ins(%x : memref<?x?x4xf32>) outs(%a : memref<?x?x4xf32>)
+  return
+}
