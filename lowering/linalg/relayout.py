@@ -163,12 +163,21 @@ def groups_of(view: ir.Operation) -> list[list[int]]:
 def _subview_type(view: ir.Operation, source: ir.MemRefType) -> ir.MemRefType | None:
     result = ir.MemRefType(view.results[0].type)
     offsets, sizes, steps = (list(view.attributes[name]) for name in ("static_offsets", "static_sizes", "static_strides"))
-    if result.rank != len(sizes):
+    kept = _kept_axes(sizes, result.rank)
+    if kept is None:
         return None
     strides, offset = strides_of(source)
     for start, stride in zip(offsets, strides, strict=True):
         offset = _plus(offset, _times(start, stride))
-    return _strided(result.shape, result, offset, [_times(step, stride) for step, stride in zip(steps, strides, strict=True)])
+    return _strided(result.shape, result, offset, [_times(steps[axis], strides[axis]) for axis in kept])
+
+
+def _kept_axes(sizes: Sequence[int], rank: int) -> list[int] | None:
+    """The axes of a subview with so many `sizes` that its result of rank `rank` has; None where it has some of those of size 1."""
+    if rank == len(sizes):
+        return list(range(rank))
+    kept = [axis for axis, size in enumerate(sizes) if size != 1]
+    return kept if len(kept) == rank else None
 
 
 def expanded_type(source: ir.MemRefType, groups: Sequence[Sequence[int]], shape: Sequence[int]) -> ir.MemRefType:
@@ -204,6 +213,8 @@ def collapsed_type(source: ir.MemRefType, groups: Sequence[Sequence[int]]) -> ir
         kept = list(group)
         while len(kept) > 1 and source.shape[kept[-1]] == 1:
             kept.pop()
+        if len(kept) > 1 and source.is_dynamic_dim(kept[-1]):
+            return None  # of size 1 perhaps: the verifier wants a stride that nobody knows
         found.append(strides[kept[-1]])
     return _strided(shape, source, offset, found)
 
