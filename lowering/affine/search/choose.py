@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 
 from dlc._mlir import ir
-from dlc.analysis.buffers import root_of
+from dlc.analysis.buffers import VIEW_OPS, defining_op, root_of
 from dlc.lowering.affine.cost.cycles import cycles
 from dlc.lowering.affine.cost.instructions import LoopNestCost, trips_of
 from dlc.lowering.affine.cost.limits import TileLimits
@@ -131,9 +131,16 @@ def _comes_back(nest: Nest, panel: PrefetchedPanel, tile: Tile, machine: Machine
 
 def _comes_from_far(memref: ir.Value, machine: Machine) -> bool:
     """Whether L2 does not hold the whole buffer of `memref`; a part of one whose size is not known may be of a large one."""
-    whole = root_of(memref)
-    size = _bytes_of(whole.type)
-    return size > machine.l2_bytes or (size == 0 and whole != memref)
+    size = _bytes_of(root_of(memref).type)
+    return size > machine.l2_bytes or (size == 0 and _is_slice(memref))
+
+
+def _is_slice(memref: ir.Value) -> bool:
+    """Whether `memref` is a slice of a buffer, seen through reshapes."""
+    op = defining_op(memref)
+    while op is not None and op.name in VIEW_OPS and op.name != "memref.subview":
+        op = defining_op(op.operands[0])
+    return op is not None and op.name == "memref.subview"
 
 
 def _bytes_of(buffer: ir.MemRefType) -> int:

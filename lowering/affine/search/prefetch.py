@@ -159,6 +159,7 @@ def panels_of(nest: Nest, tile: Tile, facts: LaneFacts, ahead: Mapping[ir.Value,
     if nest.chain is None or nest.reduces(tile):
         return []
     loads = [op for op in real_ops(nest.innermost_body) if op.name == "affine.load" and facts.strides[op] in (0, 1)]
+    loads = [load for load in loads if not load.attributes["map"].value.n_symbols]
     panels = [_panel_of(load, nest, tile, bool(facts.strides[load]), ahead or {}) for load in loads]
     return [panel for panel in panels if panel is not None and panel.level]
 
