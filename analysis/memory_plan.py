@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from dlc._mlir import ir
 from dlc.analysis.buffers import VIEW_OPS, defining_op, is_memref, root_of
@@ -100,7 +101,43 @@ def memory_plan(function: ir.Operation, nominal: int = NOMINAL_SIZE) -> MemoryPl
     Buffers of 64 KiB and more start on pages, unless that costs more than 5 % above the lower bound: then fewer do.
     """
     reader = SizeReader()
-    live_ranges = list(_live_ranges(function, reader))
+    return _plan(function, reader, list(_live_ranges(_Steps(function), reader)), nominal)
+
+
+def plans_after_calls(function: ir.Operation, nominal: int = NOMINAL_SIZE) -> list[MemoryPlan]:
+    """Plans of the buffers whose sizes are known once calls of `function` have returned, by the last of these calls, in order.
+
+    They hold what `memory_plan` leaves, such as all that follows a tensor whose size elements decide.
+    """
+    steps, reader = _Steps(function), SizeReader(after_calls=True)
+    by_call: dict[ir.Operation, list[_LiveRange]] = {}
+    for live_range in _live_ranges(steps, reader):
+        atoms = [reader.atoms[number] for number in live_range[1].atoms()]
+        calls = [call for atom in atoms for call in _calls_behind(atom.value)]
+        if calls:
+            by_call.setdefault(max(calls, key=steps.first.__getitem__), []).append(live_range)
+    ordered = sorted(by_call, key=steps.first.__getitem__)
+    return [_plan(function, reader, by_call[call], nominal) for call in ordered]
+
+
+def _calls_behind(value: ir.Value) -> list[ir.Operation]:
+    """The calls whose results a size is computed from."""
+    found: list[ir.Operation] = []
+    waiting, seen = [value], {value}
+    while waiting:
+        op = defining_op(waiting.pop())
+        if op is None:
+            continue
+        if op.name == "func.call":
+            found.append(op)
+            continue
+        waiting += [operand for operand in op.operands if operand not in seen]
+        seen.update(op.operands)
+    return found
+
+
+def _plan(function: ir.Operation, reader: SizeReader, live_ranges: Sequence[_LiveRange], nominal: int) -> MemoryPlan:
+    """The plan of the buffers that live so, whose sizes `reader` has read."""
     bounds = bounds_of_arguments(function)
     atoms = {at: bounds.get((atom.value, atom.axis), UNBOUNDED).nearest(nominal) for at, atom in enumerate(reader.atoms)}
     best: MemoryPlan | None = None
@@ -116,12 +153,15 @@ def memory_plan(function: ir.Operation, nominal: int = NOMINAL_SIZE) -> MemoryPl
     return best
 
 
-def _live_ranges(function: ir.Operation, reader: SizeReader) -> Iterator[tuple[ir.Operation, Polynomial, int, int]]:
+_LiveRange: TypeAlias = tuple[ir.Operation, Polynomial, int, int]
+"""An allocation, its bytes, and its first and last step."""
+
+
+def _live_ranges(steps: _Steps, reader: SizeReader) -> Iterator[_LiveRange]:
     """Allocations that can be planned, with their bytes and their first and last step.
 
     Steps number the ops of the function and of its branches and loops. What lives before a loop and is used in it lives to its end.
     """
-    steps = _Steps(function)
     for op in steps.first:
         if op.name != "memref.alloc":
             continue

@@ -1,7 +1,8 @@
 """Sizes of buffers as polynomials: what an `index` value is, in terms of values that are known at the head of its function.
 
 An atom is a dim of an argument, or the result of arithmetic that is no polynomial (a quotient, a choice) on such values. What
-depends on the contents of a buffer is no atom: it has no polynomial.
+depends on the contents of a buffer is no atom: it has no polynomial. Dims of buffers that calls give are atoms where they are
+asked for: they are known once the call has returned.
 """
 
 from __future__ import annotations
@@ -75,17 +76,21 @@ class Polynomial:
 
 @dataclass(frozen=True)
 class Atom:
-    """A dim of the argument `value` where `axis` is given, else the `value` of an arith op."""
+    """A dim of `value`, an argument or a call's result, where `axis` is given, else the `value` of an arith op."""
 
     value: ir.Value
     axis: int | None = None
 
 
 class SizeReader:
-    """Reads sizes in one function; `atoms[i]` is what atom number i stands for."""
+    """Reads sizes in one function; `atoms[i]` is what atom number i stands for.
 
-    def __init__(self, atoms: Iterable[Atom] = ()) -> None:
+    With `after_calls`, dims of what calls outside loops and branches give are atoms.
+    """
+
+    def __init__(self, atoms: Iterable[Atom] = (), after_calls: bool = False) -> None:
         self.atoms = list(atoms)
+        self._after_calls = after_calls
         self._numbers = {atom: number for number, atom in enumerate(self.atoms)}
         self._known: dict[ir.Value, Polynomial | None] = {}
 
@@ -121,6 +126,8 @@ class SizeReader:
             return self._atom(Atom(memref, axis)) if _is_entry_argument(memref) else None
         if op.name in _SAME_SIZES:
             return self.dim(op.operands[0], axis)
+        if op.name == "func.call":
+            return self._atom(Atom(memref, axis)) if self._after_calls and _is_at_top(op) else None
         if op.name == "memref.collapse_shape":
             return self._collapsed(op, axis)
         sizes = _size_operands(op)
@@ -206,6 +213,11 @@ def _is_wide(kind: ir.Type) -> bool:
 
 def _is_entry_argument(value: ir.Value) -> bool:
     return isinstance(value.owner, ir.Block) and value.owner.owner.operation.name == "func.func"
+
+
+def _is_at_top(op: ir.Operation) -> bool:
+    """Whether an op stands in a function's own block, and in no branch or loop."""
+    return bool(op.parent.operation.name == "func.func")
 
 
 def is_safe_earlier(op: ir.Operation) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from dlc._mlir import ir
 from dlc.analysis.buffers import is_linalg, nested_ops
-from dlc.analysis.memory_plan import NOMINAL_SIZE, PAGE_ALIGNMENT, MemoryPlan, PlannedBuffer, memory_plan
+from dlc.analysis.memory_plan import NOMINAL_SIZE, PAGE_ALIGNMENT, MemoryPlan, PlannedBuffer, memory_plan, plans_after_calls
 from dlc.analysis.packing import VECTOR_ALIGNMENT
 from dlc.dialects.dl.types import MOST_BYTES
 from dlc.lowering.linalg.size_emitter import Extent, SizeEmitter
@@ -20,8 +20,9 @@ _REMEDY = "make the sizes smaller, or known at run time only"
 class PlanMemory(Pass):
     """Lay the buffers of each public function out in one allocation, by `analysis/memory_plan.py`.
 
-    Left alone are buffers that the function returns or hands on, those that change their owner in loops and branches, and
-    those whose sizes depend on data. Where sizes depend on the arguments, offsets are arithmetic at the head of the function:
+    Left alone are buffers that the function returns or hands on, and those that change their owner in loops and branches. Buffers
+    whose sizes depend on those of what a call gives have an allocation of their own behind it, all that the call decides
+    together. Where sizes depend on the arguments, offsets are arithmetic at the head of the function:
     each buffer starts where the highest buffer below it ends. A function with one buffer keeps it.
 
     before:
@@ -54,6 +55,8 @@ class PlanMemory(Pass):
         for function in op.regions[0].blocks[0].operations:
             if _is_planned(function.operation):
                 _lay_out(memory_plan(function.operation, self.nominal))
+                for plan in plans_after_calls(function.operation, self.nominal):
+                    _lay_out(plan)
 
 
 def _is_planned(op: ir.Operation) -> bool:

@@ -20,7 +20,7 @@ class SizeEmitter:
     """
 
     def __init__(self, atoms: Sequence[Atom]) -> None:
-        self._reader = SizeReader(atoms)
+        self._reader = SizeReader(atoms, after_calls=True)
         self._made: dict[tuple[object, ...], ir.Value] = {}
         self._repeated: dict[ir.Value, ir.Value] = {}
 
