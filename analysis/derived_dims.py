@@ -1,11 +1,13 @@
-"""Symbols that say themselves what size they are: sums of sizes, and what a slice leaves of one.
+"""Symbols that say themselves what size they are: sums and products of sizes, and what a slice leaves of one.
 
-Equal sums have one symbol, however they are added up, so that sizes can be compared as symbols.
+Equal sums and products have one symbol, whatever their order, so that sizes can be compared as symbols.
 """
 
 from __future__ import annotations
 
+import math
 from collections import Counter
+from collections.abc import Sequence
 
 from dlc.dialects.dl.types import Dim
 
@@ -14,6 +16,41 @@ _SUM, _PLUS = "%sum \u2295 ", " \u2295 "
 
 _CUT, _TO = "%cut \u2296 ", " \u2296 "
 """How the symbol of a slice's dim starts, and what stands between the dim of what is sliced, the start and the end."""
+
+_PRODUCT, _TIMES = "%product \u2297 ", " \u2297 "
+"""How the symbol of a product starts, and what stands between its factors: the number first, then names in order."""
+
+
+def product_of_dims(dims: Sequence[Dim]) -> Dim:
+    """The product of sizes: a symbol that equal products have in common; None where a factor is a sum, a slice's dim or unknown."""
+    found = factors_of(dims)
+    if found is None:
+        return None
+    number, names = found
+    listed = sorted(names.elements())
+    if not names or not number:
+        return number
+    return listed[0] if len(listed) == 1 and number == 1 else _PRODUCT + _TIMES.join([str(number), *listed])
+
+
+def factors_of(dims: Sequence[Dim]) -> tuple[int, Counter[str]] | None:
+    """The number and the symbols that the product of sizes has as factors."""
+    found = [_factors(dim) for dim in dims]
+    known = [each for each in found if each is not None]
+    if len(known) < len(found):
+        return None
+    return math.prod(number for number, _ in known), Counter(name for _, names in known for name in names.elements())
+
+
+def _factors(dim: Dim) -> tuple[int, Counter[str]] | None:
+    if dim is None or (isinstance(dim, int) and dim < 0):
+        return None
+    if isinstance(dim, int):
+        return dim, Counter()
+    if not dim.startswith(_PRODUCT):
+        return None if is_derived(dim) else (1, Counter([dim]))
+    number, *names = dim.removeprefix(_PRODUCT).split(_TIMES)
+    return int(number), Counter(names)
 
 
 def sum_of_dims(left: Dim, right: Dim) -> Dim:
@@ -64,8 +101,13 @@ def is_at_most(dim: Dim, limit: Dim) -> bool:
 
 
 def is_derived(dim: str) -> bool:
-    """Whether a symbol says itself what it is: a sum, or what a slice leaves."""
-    return dim.startswith((_SUM, _CUT))
+    """Whether a symbol says itself what it is: a sum, a product, or what a slice leaves."""
+    return dim.startswith((_SUM, _PRODUCT, _CUT))
+
+
+def is_product(dim: str) -> bool:
+    """Whether a symbol says itself what it is the product of."""
+    return dim.startswith(_PRODUCT)
 
 
 def sum_terms(dim: str) -> tuple[int, list[str]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from dlc.analysis.derived_dims import cut_of, fits_where_broadcast, sum_of_dims
+from dlc.analysis.derived_dims import cut_of, factors_of, fits_where_broadcast, product_of_dims, sum_of_dims
 from dlc.analysis.shape_values import Elements, Facts
 from dlc.dialects.dl.shape import left_over
 from dlc.dialects.dl.slicing import sliced_dim
@@ -59,17 +59,28 @@ def reshape_sizes(facts: Facts) -> list[Dim]:
 
 
 def _reshape_dims(facts: Facts) -> Sequence[Dim]:
-    if facts.types[1] is None:
+    if facts.types[1] is None and None not in facts.result.shape:
         return facts.result.shape
     sizes = reshape_sizes(facts)
     rest = [index for index, size in enumerate(sizes) if size is None or size == -1]
     if len(rest) != 1:
         return [None if size == -1 else size for size in sizes]
+    known = [size for index, size in enumerate(sizes) if index not in rest]
     try:
-        left = left_over(facts.types[0].shape, [(size, -1) for index, size in enumerate(sizes) if index not in rest])
+        left = left_over(facts.types[0].shape, [(size, -1) for size in known])
     except ConstraintError:  # run time will have other sizes, or none at all
         left = None
+    if left is None:
+        left = _quotient(facts.types[0].shape, known)
     return [left if index in rest else size for index, size in enumerate(sizes)]
+
+
+def _quotient(dims: Sequence[Dim], known: Sequence[Dim]) -> Dim:
+    """The product of `dims` without the factors in `known`; None where they do not go into it."""
+    whole, part = factors_of(dims), factors_of(known)
+    if whole is None or part is None or not part[0] or whole[0] % part[0] or part[1] - whole[1]:
+        return None
+    return product_of_dims([whole[0] // part[0], *(whole[1] - part[1]).elements()])
 
 
 def _expand_dims(facts: Facts) -> Sequence[Dim]:

@@ -4,20 +4,21 @@ Dims of arguments are symbols: the names in the argument attribute `dl.dims = ["
 `infer` carries symbols forward, and so do lists of sizes that are computed from shapes (`shape_values`); a dim that neither
 can express gets a fresh symbol. Equal symbols are equal sizes. A call's results
 have the dims that the callee's `dl.dims` name, and what a loop carries those that it begins with where every step keeps them.
-Bounds of symbols are those that the function states (`dl.bounds`), those of a sum are the sum of its terms', and a size that data
-decide is at most what it was taken from: `nonzero(x)` has no more columns than x has elements.
+Bounds of symbols are those that the function states (`dl.bounds`), those of a sum or product follow from its parts, and a size that
+data decide is at most what it was taken from: `nonzero(x)` has no more columns than x has elements.
 """
 
 from __future__ import annotations
 
 import functools
 import operator
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dlc._mlir import ir
 from dlc.analysis.carried_tensors import CarriedTensor, carried_tensors
-from dlc.analysis.derived_dims import cut_whole, is_derived, sum_terms
+from dlc.analysis.derived_dims import cut_whole, factors_of, is_derived, is_product, sum_terms
 from dlc.analysis.dim_bounds import UNBOUNDED, DimBounds, bounds_of_function
 from dlc.analysis.result_dims import result_dims
 from dlc.analysis.shape_values import Elements, Facts, result_elements
@@ -68,6 +69,9 @@ class SymbolicShapes:
         whole = cut_whole(dim)
         if whole is not None:
             return DimBounds(0, self.bounds_of(whole).most)
+        if is_product(dim):
+            factor, others = factors_of([dim]) or (1, Counter())
+            return functools.reduce(operator.mul, map(self.bounds_of, others.elements()), DimBounds.of_size(factor))
         number, names = sum_terms(dim)
         terms: list[Dim] = [*names, *([number] if number else [])]
         return UNBOUNDED if dim in names else functools.reduce(operator.add, map(self.bounds_of, terms))

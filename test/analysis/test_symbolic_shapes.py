@@ -56,6 +56,27 @@ def test_sizes_that_are_dims() -> None:
     assert _shape_of_last(*lines) == ("n", "m", 8)
 
 
+_ROWS = '"dl.reshape"(%x) {shape = array<i64: -1, 8>} : (tensor<?x?x8xf32>) -> tensor<?x8xf32>'
+
+
+def test_equal_products_have_one_symbol() -> None:
+    """Rows that are joined, in either order and in halves that are put together again."""
+    rows = _shape_of_last(_ROWS)[0]
+    swapped = '"dl.transpose"(%x) {perm = array<i64: 1, 0, 2>} : (tensor<?x?x8xf32>) -> tensor<?x?x8xf32>'
+    assert rows == _shape_of_last(swapped, _ROWS.replace("%x", "%0"))[0]
+    halves = '"dl.reshape"(%x) {shape = array<i64: -1, 4>} : (tensor<?x?x8xf32>) -> tensor<?x4xf32>'
+    assert _shape_of_last(halves)[0] != rows
+    again = '"dl.reshape"(%0) {shape = array<i64: -1, 8>} : (tensor<?x4xf32>) -> tensor<?x8xf32>'
+    assert _shape_of_last(halves, again)[0] == rows
+
+
+def test_a_product_without_a_factor_is_the_other_one() -> None:
+    parted = '"dl.reshape"(%0) {shape = array<i64: 5, -1>} : (tensor<?x8xf32>) -> tensor<5x?xf32>'
+    assert str(_shape_of_last(_ROWS, parted)[1]).startswith("%")
+    of_y = '"dl.reshape"(%y) {shape = array<i64: -1>} : (tensor<?x1xf32>) -> tensor<?xf32>'
+    assert _shape_of_last(of_y) == ("n",)
+
+
 def test_expand_to_the_shape_of_another() -> None:
     """torch's expand: -1 entries become 1 through Equal and Where."""
     lines = [_SHAPE, _ONE, '"dl.gather"(%0, %1) : (tensor<3xi64>, tensor<1xi64>) -> tensor<1xi64>', _MINUS]

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dlc._mlir import ir
+from dlc.analysis.derived_dims import factors_of
 from dlc.analysis.result_dims import expand_sizes, reshape_sizes, slice_bounds
 from dlc.analysis.shape_values import Facts, result_elements
 from dlc.analysis.symbolic_shapes import SymbolicShapes
@@ -116,12 +117,12 @@ def _replace_by_constant(operation: ir.Operation, facts: Facts, elements: Sequen
 
 
 def _fold_reshape(operation: ir.Operation, facts: Facts) -> None:
-    """Sizes become static, or copies of dims of x with the same symbol; one -1 may be left over."""
-    own = facts.types[0].shape
+    """Sizes become static, or copies of dims of x with the same symbol; one may be left over, -1 or such that x fills it."""
+    own, sizes = facts.types[0].shape, reshape_sizes(facts)
     copied = list(facts.attributes["copied"] or (-1,) * facts.result.rank)
     shape = list(facts.attributes["shape"])
     is_open = []
-    for index, size in enumerate(reshape_sizes(facts)):
+    for index, size in enumerate(sizes):
         if shape[index] >= 0 or copied[index] >= 0:
             continue
         if isinstance(size, int) and size >= 0:
@@ -130,10 +131,17 @@ def _fold_reshape(operation: ir.Operation, facts: Facts) -> None:
             copied[index] = index if index < len(own) and own[index] == size else own.index(size)
         else:
             is_open.append(size)
-    if all(size == -1 for size in is_open) and len(is_open) <= 1:
+    if len(is_open) <= 1 and (is_open in ([], [-1]) or _is_filled(own, sizes)):
         _rebuild(operation, keep=1, shape=shape, copied=copied, zero_copies=False)
     else:
         _rebuild(operation, keep=2, shape=shape, copied=copied, zero_copies=facts.attributes["zero_copies"])
+
+
+def _is_filled(own: Sequence[Dim], sizes: Sequence[Dim]) -> bool:
+    """Whether so many sizes, of which all but one are numbers, surely have as many elements as a tensor with the dims `own`."""
+    numbers = [size for size in sizes if isinstance(size, int)]
+    elements = factors_of(own)
+    return len(numbers) == len(sizes) - 1 and min(numbers, default=1) > 0 and elements is not None and elements == factors_of(sizes)
 
 
 def _fold_expand(operation: ir.Operation, facts: Facts) -> None:
