@@ -111,7 +111,10 @@ def require_elements(elements: set[str]) -> None:
 
 
 def _require_types(scores: Contraction, values: Contraction) -> None:
-    require_elements({str(operand.element) for operand in (scores.lhs, scores.rhs, values.rhs)})
+    operands = scores.lhs, scores.rhs, values.rhs
+    require_elements({str(operand.element) for operand in operands})
+    if any(operand.open_parts for operand in operands):
+        raise NotFused("queries, keys or values lie at distances that run time knows")
     if any(str(one.total.type) != "f32" or not is_number(one.start, 0.0) for one in (scores, values)):
         raise NotFused("sums are not sums of f32 from 0 on")
 
