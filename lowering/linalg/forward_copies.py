@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from dlc._mlir import ir
 from dlc.analysis.buffer_accesses import Accesses, BufferUse, Effects, overlap
 from dlc.analysis.buffers import VIEW_OPS, defining_op, is_contiguous, is_linalg, nested_ops, root_of, strides_of
+from dlc.analysis.carried_buffers import LOOPS, body_of
 from dlc.analysis.memory_plan import is_followed, users_if_kept
 from dlc.analysis.size_polynomials import SizeReader, is_safe_earlier
 from dlc.lowering.linalg.buffer_sizes import resolve_sizes
@@ -22,10 +23,11 @@ _RESHAPES = ("memref.expand_shape", "memref.collapse_shape")
 
 @dataclass(frozen=True)
 class ForwardCopies(Pass):
-    """Remove copies of whole buffers at the top level of public functions, where one memory can serve both sides.
+    """Remove copies of whole buffers in public functions, where one memory can serve both sides.
 
     - A buffer that is copied into a slice of a bigger one is that slice from the start: its producer writes it there. Nothing
       else may touch the slice from the producer to the copy; after the copy neither side may be written while the other is read.
+    - So is what a step of a loop makes and copies into a slice of a buffer that the step does not touch otherwise.
     - A copy of a slice to itself goes; a function that only copies (a concat) is first inlined.
     - A buffer that is a copy of a slice and only read is the slice itself, if that is not written before the last read. The
       slice's rows must be contiguous: a kernel reads other slices faster from a copy.
@@ -62,7 +64,14 @@ class ForwardCopies(Pass):
             if _is_entry(function.operation):
                 resolve_sizes(function.operation)  # a size that is asked of a view would come after what is viewed
                 _Forwarding(function.operation.regions[0].blocks[0], effects, relayout).run()
+                for body in _loop_bodies(function.operation):
+                    _Forwarding(body, effects, relayout).run_in_loop()
         relayout.erase_unused()
+
+
+def _loop_bodies(function: ir.Operation) -> list[ir.Block]:
+    """The blocks of the loops of a function that compute their steps."""
+    return [body_of(op) for op in nested_ops(function) if op.name in LOOPS]
 
 
 def _is_entry(op: ir.Operation) -> bool:
@@ -92,6 +101,26 @@ class _Forwarding:
                 continue
             if self._may_read_there(target, source, step):
                 self._merge(copy, step, target, source)
+
+    def run_in_loop(self) -> None:
+        """In a step of a loop: what it makes and copies into a slice of a buffer from outside is written there."""
+        copies = [(step, op) for step, op in enumerate(self._accesses.ops) if op.name == "memref.copy"]
+        for step, copy in reversed(copies):
+            source, target = copy.operands
+            is_ranked = all(isinstance(value.type, ir.MemRefType) for value in (source, target))
+            if is_ranked and self._may_write_slice(source, target, step):
+                self._merge(copy, step, source, target)
+
+    def _may_write_slice(self, source: ir.Value, target: ir.Value, step: int) -> bool:
+        """Whether the copy at `step` alone touches the buffer from outside that `target` is a part of, and nothing is written later
+        to what it reads."""
+        own, frame = root_of(source), root_of(target)
+        place = defining_op(frame)
+        if not self._is_local(own) or place is None or place.name != "memref.alloc" or self._is_local(frame):
+            return False
+        if any(access.step != step for access in self._accesses.of(frame)) or not self._is_followed(frame):
+            return False
+        return not any(access.writes and access.step > step for access in self._accesses.of(own))
 
     def _may_write_there(self, source: ir.Value, target: ir.Value, step: int) -> bool:
         """Whether what the copy at `step` reads may be written to `target` in the first place."""

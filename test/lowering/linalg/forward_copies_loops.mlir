@@ -45,3 +45,24 @@ func.func @one_of_two(%x: memref<1x128xf32>) -> memref<8x2x128xf32> {
   memref.copy %a, %t : memref<8x1x128xf32> to memref<8x1x128xf32, strided<[256, 128, 1], offset: 128>>
   return %y : memref<8x2x128xf32>
 }
+
+// What a step makes for a slice is written there; the step touches the whole in no other way.
+// CHECK-LABEL: func.func @steps(
+// CHECK: scf.for %[[J:.*]] =
+// CHECK-NEXT: %[[R:.*]] = memref.subview %{{.*}}[%[[J]], 0] [1, 128] [1, 1]
+// CHECK-NEXT: linalg.exp ins(%{{.*}}) outs(%[[R]] :
+// CHECK-NOT: memref.copy
+// CHECK: return
+func.func @steps(%x: memref<128xf32>) -> memref<8x128xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %y = memref.alloc() : memref<8x128xf32>
+  scf.for %i = %c0 to %c8 step %c1 {
+    %a = memref.alloc() : memref<128xf32>
+    linalg.exp ins(%x : memref<128xf32>) outs(%a : memref<128xf32>)
+    %r = memref.subview %y[%i, 0] [1, 128] [1, 1] : memref<8x128xf32> to memref<128xf32, strided<[1], offset: ?>>
+    memref.copy %a, %r : memref<128xf32> to memref<128xf32, strided<[1], offset: ?>>
+  }
+  return %y : memref<8x128xf32>
+}
