@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import mmap
 
 import numpy as np
@@ -25,6 +26,16 @@ def gather(arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
         np.copyto(made, array)
         found[key], begin = made, begin + size
     return found
+
+
+def give_free_memory_back() -> None:
+    """Return what is free in the C library's heaps to the system, where that is glibc's.
+
+    A thread allocates in a heap of its own: what others have freed would stay beside it.
+    """
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+    if trim is not None:
+        trim(0)
 
 
 def new_memory(size: int) -> np.ndarray:

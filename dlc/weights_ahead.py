@@ -9,6 +9,7 @@ import numpy as np
 
 from dlc.compiled_model import Evaluate
 from dlc.sources import ParamTable
+from dlc.weight_memory import give_free_memory_back
 from dlc.weights import WeightRecipe
 
 
@@ -22,6 +23,7 @@ class WeightsAhead:
 
     def begin(self, recipe: WeightRecipe) -> None:
         """Evaluate `recipe` in a thread; what that raises is raised by `by`. Its module may be read meanwhile, and not changed."""
+        give_free_memory_back()
         executor = ThreadPoolExecutor(1, "dlc-weights")
         self._begun = recipe, executor.submit(self.evaluate, recipe, self.params)
         executor.shutdown(wait=False)
