@@ -28,7 +28,7 @@ def keeps_blocks(a: Band, b: Band, gone: Sequence[ir.Value]) -> bool:
     extents = {**a.likely_extents, **b.likely_extents}
     facts = facts_of(a.top)
     cache = facts.l2_bytes
-    passed = _bytes_passed(a, b, gone, extents)
+    passed = bytes_passed(a, b, gone)
     cut = [iv for iv in gone if iv in _ivs(a)]
     is_open = any(iv not in a.extents for iv in cut)
     blocks = math.prod(extents[iv] for iv in cut)
@@ -41,8 +41,9 @@ def _ivs(band: Band) -> set[ir.Value]:
     return {loop.iv for loop in band.loops}
 
 
-def _bytes_passed(a: Band, b: Band, gone: Sequence[ir.Value], extents: Mapping[ir.Value, int]) -> int:
+def bytes_passed(a: Band, b: Band, gone: Sequence[ir.Value]) -> int:
     """Bytes that one block of `a` stores where `b` touches them; stores to one buffer are taken to be to the same elements."""
+    extents = {**a.likely_extents, **b.likely_extents}
     passed: dict[ir.Value, int] = {}
     for store in (x for x, _ in conflicts(a.accesses, b.accesses) if x.writes and x.op.name == "affine.store"):
         size = _bytes_touched(store.op, store.op.operands[0].type, gone, extents)

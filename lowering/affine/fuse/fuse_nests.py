@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from dlc._mlir import ir
 from dlc.analysis.buffers import defining_op, nested_ops
 from dlc.lowering.affine.dependences.nest_dependences import conflicts
-from dlc.lowering.affine.fuse.fusion import Fusion, FusionRefusal, fusion_of
+from dlc.lowering.affine.fuse.fusion import Fusion, FusionRefusal, fusion_of, passes_within_cache
 from dlc.lowering.affine.fuse.reduction_fusion import fuse_reductions, reductions_fit
 from dlc.lowering.affine.fuse.scratch import shrink_buffers
 from dlc.lowering.affine.ir.accesses import accesses_in
@@ -34,7 +34,8 @@ class FuseNests(Pass):
     Two nests become one in every pair of parallel loops with equal bounds for which each dependence stays within an
     iteration. Nests that match in all their loops always do, so that what follows a contraction works on its accumulators.
     Else the loops of which one iteration still tiles and vectorises well do, and the bodies are fused on; for a GPU, products of
-    matrices that tensor cores may take keep all their loops. Then values go
+    matrices that tensor cores may take keep all their loops. Nests whose iterations pass on no more than the second-level cache
+    holds become one before others do, which would take loops from them. Then values go
     from stores to loads, stores that nobody reads go, and local buffers shrink to what one iteration needs: scratch
     memory that is allocated in the loop (`convert-affine-to-llvm` allocates it once a function).
     """
@@ -55,14 +56,20 @@ class FuseNests(Pass):
     def _fuse_block(self, block: ir.Block) -> None:
         """Fuse the loops of `block`, then those inside them."""
         _hoist_movable(block)
-        bands = _Bands()
-        for op in real_ops(block):
-            if op.name == "affine.for":
-                self._fuse_into_earlier(op, bands)
+        if self._fuse_loops(block, within_cache=True):
+            self._fuse_loops(block, within_cache=False)
         forward_stores(block)
         for op in real_ops(block):
             if op.name == "affine.for":
                 self._fuse_block(op.regions[0].blocks[0])
+
+    def _fuse_loops(self, block: ir.Block, *, within_cache: bool) -> bool:
+        """Fuse the loops of `block`; whether some stayed apart since they pass on more than the cache holds."""
+        bands = _Bands(within_cache)
+        for op in real_ops(block):
+            if op.name == "affine.for":
+                self._fuse_into_earlier(op, bands)
+        return bands.left
 
     def _fuse_into_earlier(self, op: ir.Operation, bands: _Bands) -> None:
         """Make `op` one with loops before it, nearest first, as long as there is one."""
@@ -82,6 +89,9 @@ class FuseNests(Pass):
             place = _meeting_place(a, b, between) if reductions_fit(a, b) else None
             return fuse_reductions(a, b, place) if place else None
         found: Fusion | FusionRefusal = fusion_of(first, second)
+        if isinstance(found, Fusion) and bands.within_cache and not passes_within_cache(first, second, found):
+            bands.left = True
+            return None
         place = _meeting_place(a, b, between) if isinstance(found, Fusion) else None
         if place is None and isinstance(found, Fusion):
             found = FusionRefusal("what stands between them needs the first or makes what the second needs")
@@ -96,7 +106,11 @@ class FuseNests(Pass):
 class _Bands:
     """The bands of the loops of a block, found once between two changes: each loop is compared with several before it."""
 
-    def __init__(self) -> None:
+    def __init__(self, within_cache: bool) -> None:
+        self.within_cache = within_cache
+        """Whether loops stay apart that pass on more than the second-level cache holds."""
+        self.left = False
+        """Whether some did."""
         self._found: dict[ir.Operation, Band | None] = {}
 
     def at(self, op: ir.Operation) -> Band | None:

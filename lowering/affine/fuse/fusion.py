@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from dlc._mlir import ir
 from dlc.analysis.buffers import nested_ops
 from dlc.lowering.affine.dependences.nest_dependences import NestDependences, conflicts
-from dlc.lowering.affine.fuse.blocked_fusion import keeps_blocks
+from dlc.lowering.affine.fuse.blocked_fusion import bytes_passed, keeps_blocks
 from dlc.lowering.affine.ir.accesses import MemRefAccess, indices_of
 from dlc.lowering.affine.ir.bands import Band, same_trips
 from dlc.lowering.affine.ir.expressions import coefficient
 from dlc.lowering.affine.ir.loops import Loop, normalized, real_ops
 from dlc.lowering.policy import policy
-from dlc.targets.machine import is_for_gpu
+from dlc.targets.machine import facts_of, is_for_gpu
 
 
 @dataclass(frozen=True)
@@ -57,6 +57,12 @@ def fusion_of(a: Band, b: Band) -> Fusion | FusionRefusal:
             kept.append((t, u))
         reason = reason or why or ""
     return Fusion(tuple(kept)) if kept else FusionRefusal(reason)
+
+
+def passes_within_cache(a: Band, b: Band, fusion: Fusion) -> bool:
+    """Whether what one iteration of the shared loops passes on from `a` to `b` is still in the second-level cache."""
+    shared = [loop.iv for pair in fusion.pairs for loop in pair]
+    return bytes_passed(a, b, shared) <= facts_of(a.top).l2_bytes
 
 
 def _why_none(a: Band, b: Band, between: NestDependences) -> str:
@@ -126,9 +132,8 @@ def _loss(
         return "a contraction uses values again across the loop"
     if (
         not is_reused
-        and t.extent is not None
-        and t.extent < policy().fusion.few_iterations
-        and max(a.iterations, b.iterations) // max(t.extent, 1) > policy().fusion.large_iteration
+        and _may_have_few(t)
+        and max(a.iterations, b.iterations) // max(t.likely_extent, 1) > policy().fusion.large_iteration
     ):
         return "the loop has few iterations, each larger than the caches"
     sizes_differ = max(a.iterations, b.iterations) > policy().fusion.comparable_sizes * min(a.iterations, b.iterations)
@@ -144,6 +149,11 @@ def _loss(
         if sizes_differ and next(outer for outer in band.loops if outer not in gone) is not loop:
             return "the larger nest would lose its loop order"
     return None
+
+
+def _may_have_few(loop: Loop) -> bool:
+    """Whether the loop has few iterations, or may have them where run time knows how many."""
+    return loop.extent is None or loop.extent < policy().fusion.few_iterations
 
 
 def _goes_by_columns(a: Band, b: Band, fused: Sequence[tuple[Loop, Loop]]) -> bool:
