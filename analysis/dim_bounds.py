@@ -47,8 +47,10 @@ class DimBounds:
         return list(range(first, end + 1, self.multiple)) or [first]
 
     def nearest(self, size: int) -> int:
-        """The size within the bounds that is nearest to `size`, the lower multiple of two."""
-        least = -(-self.least // self.multiple) * self.multiple
+        """The size within the bounds that is nearest to `size`, the lower multiple of two; above 0 where there is one."""
+        least = -(-max(self.least, 1) // self.multiple) * self.multiple
+        if self.most is not None and least > self.most:
+            return 0
         return max(least, (size if self.most is None else min(size, self.most)) // self.multiple * self.multiple)
 
     def __add__(self, other: DimBounds) -> DimBounds:

@@ -74,6 +74,8 @@ def test_bounds_are_written_and_read() -> None:
         (DimBounds(40), 40),
         (DimBounds(0, 512, 24), 24),
         (DimBounds(50, 512, 24), 72),
+        (DimBounds(0, None, 128), 128),
+        (DimBounds(0, 24, 25), 0),
     ],
 )
 def test_the_nearest_size(bounds: DimBounds, nearest: int) -> None:
