@@ -19,6 +19,7 @@ from dlc.lowering.pass_base import Pass, PassFailure
 from dlc.lowering.policy import policy
 
 _RESHAPES = ("memref.expand_shape", "memref.collapse_shape")
+_OPEN_SIZE: int = ir.ShapedType.get_dynamic_size()
 
 
 @dataclass(frozen=True)
@@ -185,7 +186,7 @@ class _Forwarding:
             op.move_before(alloc)
         copy.erase()
         with ir.InsertionPoint(alloc), alloc.location:
-            place = _undone(reshapes, window)
+            place = _undone(reshapes, window, list(alloc.operands))
         self._relayout.replace(own, place)
         self._accesses.merge(own, frame, box, same_axes=not reshapes, without=step)
         self._followed.pop(own, None)
@@ -250,8 +251,18 @@ def _reshapes_of(value: ir.Value) -> tuple[ir.Value, list[ir.Operation]]:
 
 
 def _can_undo(reshapes: Sequence[ir.Operation], kind: ir.MemRefType) -> bool:
-    """Whether views undo `reshapes` of a buffer of type `kind`: to expand axes, their sizes have to be known."""
-    return kind.has_static_shape or all(op.name == "memref.expand_shape" for op in reshapes)
+    """Whether views undo `reshapes` of a buffer of type `kind`: to expand axes, their sizes have to be at hand."""
+    if kind.has_static_shape or all(op.name == "memref.expand_shape" for op in reshapes):
+        return True
+    return all(map(_keeps_open_sizes, reshapes))
+
+
+def _keeps_open_sizes(reshape: ir.Operation) -> bool:
+    """Whether each size that run time decides is one of the axes on both sides, which it is joined with at most axes of size 1."""
+    kinds = [ir.MemRefType(value.type) for value in (reshape.operands[0], reshape.results[0])]
+    wide = max(kinds, key=lambda kind: kind.rank).shape
+    groups = [[wide[axis] for axis in group if wide[axis] != 1] for group in groups_of(reshape)]
+    return all(len(group) == 1 for group in groups if _OPEN_SIZE in group)
 
 
 def _undone_type(reshapes: Sequence[ir.Operation], kind: ir.MemRefType) -> ir.MemRefType | None:
@@ -268,10 +279,10 @@ def _undone_type(reshapes: Sequence[ir.Operation], kind: ir.MemRefType) -> ir.Me
     return found
 
 
-def _undone(reshapes: Sequence[ir.Operation], value: ir.Value) -> ir.Value:
-    """Emit views of `value` that undo `reshapes`."""
+def _undone(reshapes: Sequence[ir.Operation], value: ir.Value, sizes: Sequence[ir.Value]) -> ir.Value:
+    """Emit views of `value` that undo `reshapes` of a buffer that is allocated for `sizes`."""
     for op in reshapes:
-        groups, kind = groups_of(op), ir.MemRefType(value.type)
+        groups, kind, operands = groups_of(op), ir.MemRefType(value.type), [value]
         attributes = {"reassociation": op.attributes["reassociation"]}
         if op.name == "memref.expand_shape":
             result, name = collapsed_type(kind, groups), "memref.collapse_shape"
@@ -279,5 +290,6 @@ def _undone(reshapes: Sequence[ir.Operation], value: ir.Value) -> ir.Value:
             shape = ir.MemRefType(op.operands[0].type).shape
             result, name = expanded_type(kind, groups, shape), "memref.expand_shape"
             attributes["static_output_shape"] = ir.DenseI64ArrayAttr.get(shape)
-        value = ir.Operation.create(name, results=[result], operands=[value], attributes=attributes).results[0]
+            operands += sizes
+        value = ir.Operation.create(name, results=[result], operands=operands, attributes=attributes).results[0]
     return value
