@@ -7,7 +7,7 @@ from functools import partial
 
 import numpy as np
 import onnx
-import onnxruntime
+from reference_session import reference_session
 
 import dlc
 from bench.networks import (
@@ -60,10 +60,7 @@ SLOW_LIGHT = tuple(name for name in light.names() if name not in QUICK_LIGHT)
 
 def expected(model: onnx.ModelProto, inputs: Mapping[str, np.ndarray]) -> list[np.ndarray]:
     """onnxruntime's outputs."""
-    options = onnxruntime.SessionOptions()
-    options.log_severity_level = 3
-    session = onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
-    return list(session.run(None, dict(inputs)))
+    return list(reference_session(model).run(None, dict(inputs)))
 
 
 def check(compiled: dlc.CompiledModel, model: onnx.ModelProto, batch: int = 1) -> None:

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 import onnx
-import onnxruntime
 import pytest
 from model_sizes import TOLERANCE
+from reference_session import reference_session
 
 import dlc
 from bench.networks import recurrent
@@ -45,9 +45,7 @@ _GIVEN: Mapping[str, Mapping[str, Any]] = {
 def _compare(model: onnx.ModelProto, given: Mapping[str, Any], sizes: Mapping[str, int] | None = None) -> None:
     compiled = dlc.compile(model)
     inputs = {**dlc.random_inputs(compiled.inputs, seed=5, sizes=sizes), **given}
-    settings = onnxruntime.SessionOptions()
-    settings.log_severity_level = 3
-    session = onnxruntime.InferenceSession(model.SerializeToString(), settings, providers=["CPUExecutionProvider"])
+    session = reference_session(model)
     for spec, have, want in zip(compiled.outputs, compiled(inputs), session.run(None, inputs), strict=True):
         if want.dtype == object:
             assert have.tolist() == want.tolist(), spec.name

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 import onnx
-import onnxruntime
 from onnx import helper, numpy_helper
+from reference_session import reference_session
 
 import dlc
 from dlc.targets.machine import host_facts
@@ -74,7 +74,7 @@ def check(
     """Compare dlc with onnxruntime on a model of nodes; `dynamic` None tries static and open dims."""
     for open_dims in (False, True) if dynamic is None else (dynamic,):
         model = build_model(nodes, feeds, constants, opset, open_dims)
-        session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+        session = reference_session(model)
         expected = session.run(None, dict(feeds))
         found = dlc.compile(model)(dict(feeds))
         for output, have, want in zip(model.graph.output, found, expected, strict=True):

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 import onnx
-import onnxruntime
 import pytest
 from onnx import TensorProto, helper
 from onnx_check import compare
+from reference_session import reference_session
 
 import dlc
 
@@ -93,7 +93,7 @@ class _Call:
         feeds = self.inputs()
         for is_dynamic in (False, True):
             model = self.model(is_dynamic)
-            session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+            session = reference_session(model)
             found, wanted = dlc.compile(model)(feeds), session.run(None, feeds)
             compare(found[0], wanted[0], "y")
             for have, want in zip(found[1:], wanted[1:], strict=True):
@@ -131,7 +131,7 @@ def test_no_past(lengths: Sequence[int], attributes: dict[str, int], is_packed: 
 def test_one_model_for_a_prompt_and_tokens(attributes: dict[str, Any]) -> None:
     call = _Call((5,), 5, 0, is_packed=True, attributes={"do_rotary": 1, **attributes})
     model = call.model(True)
-    session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+    session = reference_session(model)
     compiled, past = dlc.compile(model), {}
     for new, old in ((5, 0), (1, 5), (3, 6), (1, 9)):
         feeds = replace(call, lengths=(old + new,), new=new, past=old).inputs() | past

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 import onnx
-import onnxruntime
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 from onnx_check import compare, node
+from reference_session import reference_session
 
 import dlc
 
@@ -81,7 +81,7 @@ class _Generation:
     def __init__(self, decoder: _Decoder) -> None:
         self.decoder, model = decoder, decoder.model()
         self.compiled = dlc.compile(model)
-        self.session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+        self.session = reference_session(model)
 
     def run(self, lengths: list[int], tokens: int, room: int = 0, seed: int = 0) -> None:
         """Prompts of so many positions, padded behind, then `tokens` single ones; a cache of `room` positions to begin with."""
@@ -153,7 +153,7 @@ def test_shared_cache_is_written_in_place() -> None:
     decoder = _Decoder(is_shared=True)
     model = decoder.model()
     compiled = dlc.compile(model, donate=["past_k", "past_v"])
-    session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+    session = reference_session(model)
     generator, cache = np.random.default_rng(3), [np.zeros((2, _KV, 12, _SIZE), np.float32) for _ in range(2)]
     for total, new in ((4, 4), (5, 1), (6, 1)):
         feeds = decoder.fresh(generator, 2, new) | {"mask": np.ones((2, total), np.int64)}
@@ -204,7 +204,7 @@ def test_other_attention(op: str, domain: str, inputs: list[str], attributes: di
     )
     opsets = [helper.make_opsetid("", 23), helper.make_opsetid("com.microsoft", 1)]
     model = helper.make_model(helper.make_graph([made], "attention", entries, outputs), opset_imports=opsets, ir_version=11)
-    session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+    session = reference_session(model)
     compiled, generator = dlc.compile(model), np.random.default_rng(5)
     for new, old in ((5, 0), (1, 5), (2, 6)):
         sizes = {"batch": 2, "new": new, "old": old, "total": old + new}

@@ -12,9 +12,9 @@ from pathlib import Path
 import numpy as np
 import onnx
 import onnx.parser
-import onnxruntime
 import pytest
 from onnx_check import check_backend_cases, compare
+from reference_session import reference_session
 
 import dlc
 from dlc.dialects import make_context
@@ -37,7 +37,7 @@ def _model(text: str, opset: int = 21, weights: Mapping[str, np.ndarray] | None 
 def _check(text: str, *calls: Mapping[str, np.ndarray], opset: int = 21) -> None:
     """One compiled model and the interpreter give what onnxruntime gives, for every call."""
     model = _model(text, opset)
-    session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+    session = reference_session(model)
     compiled = dlc.compile(model)
     imported = import_model(model, make_context())
     for feeds in calls:
@@ -95,7 +95,7 @@ def test_weights_in_bodies() -> None:
       >
     }"""
     model, x = _model(text, weights={"w": _random(32, 32)}), _random(4, 32)
-    session, compiled = onnxruntime.InferenceSession(model.SerializeToString()), dlc.compile(model)
+    session, compiled = reference_session(model), dlc.compile(model)
     for one in _BOOLS:
         compare(compiled({"c": one, "x": x})[0], session.run(None, {"c": one, "x": x})[0], "y")
 
@@ -168,7 +168,7 @@ def _decode_model() -> onnx.ModelProto:
 
 def test_greedy_decoding() -> None:
     model = _decode_model()
-    session, compiled = onnxruntime.InferenceSession(model.SerializeToString()), dlc.compile(model)
+    session, compiled = reference_session(model), dlc.compile(model)
     for prompt, most in (([1], 5), ([4, 2], 12), ([7], 0)):
         feeds = {"prompt": np.array([prompt]), "most": np.array(most)}
         for have, want in zip(compiled(feeds), session.run(None, feeds), strict=True):

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 import onnx
-import onnxruntime
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 from onnx.reference import ReferenceEvaluator
 from onnx_check import check_backend_cases, compare
+from reference_session import reference_session
 
 import dlc
 
@@ -38,7 +38,7 @@ def _run(op: str, feeds: dict[str, np.ndarray], kind: int = TensorProto.FLOAT, *
 
 def _check(op: str, feeds: dict[str, np.ndarray], kind: int = TensorProto.FLOAT, **attributes: Any) -> None:
     model = _model(op, feeds, kind, **attributes)
-    session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+    session = reference_session(model)
     compare(dlc.compile(model)(feeds)[0], session.run(None, feeds)[0], op)
 
 

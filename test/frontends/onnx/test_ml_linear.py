@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 import onnx
-import onnxruntime
 import pytest
 from onnx import TensorProto, helper
 from onnx_check import compare
+from reference_session import reference_session
 
 import dlc
 
@@ -38,7 +38,7 @@ def _model(op: str, kind: int = TensorProto.FLOAT, **attributes: Any) -> onnx.Mo
 
 def _check(op: str, dtype: Any = np.float32, **attributes: Any) -> None:
     model = _model(op, helper.np_dtype_to_tensor_dtype(np.dtype(dtype)), **attributes)
-    session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+    session = reference_session(model)
     compiled = dlc.compile(model)
     for rows in (9, 1):
         x = (np.random.default_rng(rows).standard_normal((rows, _FEATURES)) * 2).astype(dtype)
@@ -131,7 +131,7 @@ def test_svm_classifier_of_two_classes() -> None:
 def test_probabilities_of_two_classes() -> None:
     """onnxruntime comes near them by an iteration, which it ends early."""
     model = _model("SVMClassifier", prob_a=[-0.8], prob_b=[0.1], kernel_params=_NONE, **_vectors([3, 2]))
-    session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+    session = reference_session(model)
     x = _GENERATOR.standard_normal((9, _FEATURES)).astype(np.float32)
     label, chances = dlc.compile(model)({"x": x})
     wanted, near = session.run(None, {"x": x})

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 import onnx
-import onnxruntime
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 from onnx_check import check_backend_cases, compare
+from reference_session import reference_session
 
 import dlc
 
@@ -77,7 +77,7 @@ def _rows(dtype: Any = np.float32, rows: int = 33, with_nan: bool = True) -> np.
 
 
 def _check(model: onnx.ModelProto, x: np.ndarray) -> None:
-    session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+    session = reference_session(model)
     compiled = dlc.compile(model)
     for part in (x, x[:1]):
         for have, want in zip(compiled({"x": part}), session.run(None, {"x": part}), strict=True):
@@ -168,7 +168,7 @@ def test_two_classes_with_votes_for_both() -> None:
     """onnxruntime decides by the sign of the second score, and gives 0 or 1 whatever the labels are."""
     model = _classifier(np.random.default_rng(9), [3, 5], [0, 1], "numbers")
     x = _rows(with_nan=False)
-    session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+    session = reference_session(model)
     label, scores = dlc.compile(model)({"x": x})
     compare(scores, session.run(["scores"], {"x": x})[0], "scores")
     np.testing.assert_array_equal(label, np.where(scores[:, 1] > scores[:, 0], 5, 3))

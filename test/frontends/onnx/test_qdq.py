@@ -8,10 +8,10 @@ from pathlib import Path
 
 import numpy as np
 import onnx
-import onnxruntime
 import pytest
 from onnx.reference import ReferenceEvaluator
 from onnx_check import build_model, node, weight_limits
+from reference_session import reference_session
 
 import dlc
 from dlc._mlir import ir
@@ -49,7 +49,7 @@ def check(nodes: Sequence[onnx.NodeProto], feeds: Mapping[str, np.ndarray], cons
     model = build_model(nodes, feeds, constants)
     assert products_of_bytes(model) == products
     (have,) = dlc.compile(model)(dict(feeds))
-    session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+    session = reference_session(model)
     for want in (ReferenceEvaluator(model).run(None, dict(feeds))[0], session.run(None, dict(feeds))[0]):
         assert (have.dtype, have.shape) == (want.dtype, want.shape)
         apart = np.abs(have.astype(int) - want.astype(int))
@@ -192,6 +192,6 @@ def test_what_onnxruntime_quantizes(per_channel: bool, tmp_path: Path) -> None:
     quantization.quantize_static(tmp_path / "float.onnx", tmp_path / "bytes.onnx", Reader(), **form)
     model = onnx.load(tmp_path / "bytes.onnx")
     assert products_of_bytes(model) == sum(item.op_type in ("Conv", "Gemm") for item in model.graph.node)
-    session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+    session = reference_session(model)
     (have,), (want,) = dlc.compile(model)(images[0]), session.run(None, {"image": images[0]})
     assert np.abs(have - want).max() <= 0.1 * np.abs(want).max()

@@ -6,15 +6,16 @@ import time
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import onnx
 import onnx.parser
-import onnxruntime
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from onnx_check import compare
+from reference_session import reference_session
 from sweeps import examples
 
 import dlc
@@ -74,15 +75,13 @@ def _loop(bound: str, shapes: Sequence[str], is_nested: bool) -> onnx.ModelProto
     )
 
 
-_Built = tuple[dlc.CompiledModel, onnxruntime.InferenceSession, ImportedModel]
+_Built = tuple[dlc.CompiledModel, Any, ImportedModel]
 
 
 @cache
-def _built(
-    bound: str, shapes: tuple[str, ...], is_nested: bool
-) -> tuple[dlc.CompiledModel, onnxruntime.InferenceSession, ImportedModel]:
+def _built(bound: str, shapes: tuple[str, ...], is_nested: bool) -> _Built:
     model = _loop(bound, shapes, is_nested)
-    session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+    session = reference_session(model)
     return dlc.compile(model), session, import_model(model, make_context())
 
 
@@ -140,7 +139,7 @@ def _scan(axis: int, back: int) -> onnx.ModelProto:
 @pytest.mark.parametrize("axis", [0, 1])
 def test_scan_of_sizes_that_steps_show(axis: int, back: int) -> None:
     model = _scan(axis, back)
-    compiled, session = dlc.compile(model), onnxruntime.InferenceSession(model.SerializeToString())
+    compiled, session = dlc.compile(model), reference_session(model)
     for steps, rows in ((1, 2), (5, 3), (40, 4)):
         feeds = {"x": np.random.default_rng(steps).standard_normal((steps, 3)).astype(np.float32), "n": np.full(steps, rows)}
         compare(compiled(feeds)[0], session.run(None, feeds)[0], "all")

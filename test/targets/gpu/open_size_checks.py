@@ -7,10 +7,11 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 import onnx
 import pytest
+from reference_session import reference_session
 
 import dlc
 
-ort = pytest.importorskip("onnxruntime")
+pytest.importorskip("onnxruntime")
 
 Integers = Callable[[np.random.Generator, Mapping[str, int], str, Sequence[int]], np.ndarray]
 """Values of an input of integers, of random numbers, the sizes by name, and its name and shape."""
@@ -21,7 +22,7 @@ def check_sizes(
 ) -> dlc.CompiledModel:
     """The model compiled for `gpu`, whose results are onnxruntime's at all sizes; inputs of floats are random."""
     compiled = dlc.compile(model, "gpu", cache=False)
-    session = ort.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+    session = reference_session(model)
     for seed, given in enumerate(sizes):
         random = np.random.default_rng(seed)
         inputs = {}

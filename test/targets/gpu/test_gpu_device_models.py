@@ -12,6 +12,7 @@ import onnx
 import pytest
 import test_gpu_tensor_maps as tensor_maps
 from cuda_driver import missing
+from reference_session import reference_session
 from test_gpu_networks import NETWORKS, _inputs
 from test_gpu_runtime import _CHAIN, _SCATTER, _W, _expected, _rows
 
@@ -21,7 +22,7 @@ from dlc.runtime.device_array import DeviceArray
 
 _REASON = missing()
 pytestmark = [pytest.mark.cuda, pytest.mark.skipif(bool(_REASON), reason=_REASON)]
-ort = pytest.importorskip("onnxruntime")
+pytest.importorskip("onnxruntime")
 
 _LARGER: Mapping[str, Callable[[], onnx.ModelProto]] = {
     "bert, two layers": partial(bert.build, layers=2),
@@ -35,7 +36,7 @@ def test_a_network_gives_what_onnxruntime_does(name: str) -> None:
     """Also the third time, when the calls are one launch of a graph."""
     model = {**NETWORKS, **_LARGER}[name]()
     inputs = _inputs(model, np.random.default_rng(0))
-    expected = ort.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"]).run(None, inputs)
+    expected = reference_session(model).run(None, inputs)
     compiled = dlc.compile(model, "gpu")
     for _ in range(4):
         for mine, theirs in zip(compiled(inputs), expected, strict=True):

@@ -6,13 +6,14 @@ import ml_dtypes
 import numpy as np
 import pytest
 from cuda_driver import missing
+from reference_session import reference_session
 
 import dlc
 from bench import nodes
 
 _REASON = missing()
 pytestmark = [pytest.mark.cuda, pytest.mark.skipif(bool(_REASON), reason=_REASON)]
-ort = pytest.importorskip("onnxruntime")
+pytest.importorskip("onnxruntime")
 
 _DTYPES = {"f32": np.float32, "f16": np.float16, "bf16": ml_dtypes.bfloat16}
 _TOLERANCE = {"f32": 1e-5, "tf32": 2e-3, "f16": 3e-3, "bf16": 2e-2}
@@ -85,7 +86,7 @@ def test_convolutions(precision: str | None, seed: int) -> None:
     attributes = {"pads": [window // 2] * 4, "strides": [stride] * 2}
     model = nodes.conv((batch, inner, size, size), (outer, inner, window, window), (batch, outer, result, result), attributes)
     x = _numbers(random, (batch, inner, size, size), "f32")
-    (want,) = ort.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"]).run(None, {"x": x})
+    (want,) = reference_session(model).run(None, {"x": x})
     _assert_close(dlc.compile(model, "gpu", precision=precision)(x)[0], want, precision or "f32")
 
 
@@ -104,5 +105,5 @@ def test_rows(kind: str, seed: int) -> None:
     model = builders[kind]()
     name = model.graph.input[0].name
     x = _numbers(random, (rows, columns), "f32")
-    (want,) = ort.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"]).run(None, {name: x})
+    (want,) = reference_session(model).run(None, {name: x})
     _assert_close(dlc.compile(model, "gpu")(x)[0], want, "f32")

@@ -9,6 +9,7 @@ import numpy as np
 import onnx
 import pytest
 from gpu_interpreter import program
+from reference_session import reference_session
 
 import dlc
 from bench.networks import bert, gpt2_decode, lstm, mlp
@@ -22,7 +23,7 @@ from dlc.lowering.policy import policy, using
 from dlc.sources import read_source
 from dlc.targets.gpu.known_gpus import KNOWN_GPUS
 
-ort = pytest.importorskip("onnxruntime")
+pytest.importorskip("onnxruntime")
 
 
 def _residual_block(inner: int = 4, out: int = 8) -> onnx.ModelProto:
@@ -107,7 +108,7 @@ def _is_entry(op: ir.Operation) -> bool:
 
 def _expected(model: onnx.ModelProto, inputs: Mapping[str, np.ndarray]) -> list[np.ndarray]:
     """What onnxruntime gives."""
-    session = ort.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+    session = reference_session(model)
     return list(session.run(None, dict(inputs)))
 
 

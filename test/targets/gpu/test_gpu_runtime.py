@@ -11,13 +11,14 @@ import numpy as np
 import onnx.parser
 import pytest
 from fake_cuda import FakeGpu, fake_gpu
+from reference_session import reference_session
 
 import dlc
 from bench import nodes
 from dlc.runtime.device_array import DeviceArray
 from dlc.runtime.library import load_library
 
-onnxruntime = pytest.importorskip("onnxruntime")
+pytest.importorskip("onnxruntime")
 
 _CHAIN = """
 func.func @main(%x: tensor<?x6xf32> {dl.name = "x", dl.dims = ["n", ""]})
@@ -352,12 +353,11 @@ def test_nothing_is_left_behind(gpu: FakeGpu) -> None:
 )
 def test_a_network_runs_from_end_to_end(gpu: FakeGpu, name: str) -> None:
     """As compiled for a GPU, launched one by one and as a graph."""
-    ort = pytest.importorskip("onnxruntime")
     from test_gpu_networks import NETWORKS, _inputs
 
     model = NETWORKS[name]()
     inputs = _inputs(model, np.random.default_rng(0))
-    expected = ort.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"]).run(None, inputs)
+    expected = reference_session(model).run(None, inputs)
     compiled = dlc.compile(model, "gpu:sm_80", cache=False)
     for _ in range(4):
         for mine, theirs in zip(compiled(inputs), expected, strict=True):
@@ -369,7 +369,7 @@ def test_kernels_on_tensor_cores_hold_their_constants(gpu: FakeGpu) -> None:
     """A bias that the compiler puts into the code would be an address of the host's; the fake GPU refuses such arguments."""
     model = nodes.conv((3, 21, 12, 12), (15, 21, 3, 3), (3, 15, 6, 6), {"pads": [1] * 4, "strides": [2, 2]})
     x = np.random.default_rng(0).standard_normal((3, 21, 12, 12)).astype(np.float32)
-    (want,) = onnxruntime.InferenceSession(model.SerializeToString()).run(None, {"x": x})
+    (want,) = reference_session(model).run(None, {"x": x})
     gpu.configure(multiprocessors=132)
     have = dlc.compile(model, "gpu", precision="tf32", cache=False)(x)[0]
     assert np.linalg.norm(have - want) < 2e-3 * np.linalg.norm(want)

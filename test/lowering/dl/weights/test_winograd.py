@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import onnx
-import onnxruntime
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from onnx import helper, numpy_helper
+from reference_session import reference_session
 from sweeps import examples
 
 import dlc
@@ -63,7 +63,7 @@ def _is_small(model: onnx.ModelProto) -> bool:
 
 
 def _reference(model: onnx.ModelProto, inputs: dict[str, np.ndarray]) -> np.ndarray:
-    session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+    session = reference_session(model)
     found: np.ndarray = session.run(None, inputs)[0]
     return found
 
