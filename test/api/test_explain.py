@@ -72,7 +72,7 @@ def edges_of(model: Model) -> set[tuple[str, str]]:
     return found
 
 
-@pytest.mark.sweep(every=3)
+@pytest.mark.sweep(every=5)
 @pytest.mark.parametrize("name", _NAMES)
 def test_every_edge_has_a_verdict(name: str) -> None:
     source = dlc.import_onnx(MODELS[name]())

@@ -62,7 +62,7 @@ def check_level(name: str, level: str, folder: Path) -> None:
         np.testing.assert_array_equal(have, want)
 
 
-@pytest.mark.sweep(every=16)
+@pytest.mark.sweep(every=24)
 @pytest.mark.parametrize("name", MODELS)
 @pytest.mark.parametrize("level", STAGES)
 def test_level(name: str, level: str, tmp_path: Path) -> None:

@@ -219,7 +219,7 @@ def test_memory_limits_that_are_none(limit: object) -> None:
 
 
 def test_a_call_is_cancelled_by_another_thread() -> None:
-    model = _reshaping_chain(400, 1)
+    model = _reshaping_chain(100, 1)
     live = load_library().memory_live()
     errors: list[BaseException] = []
 

@@ -40,19 +40,22 @@ _EVERY = 12
 
 
 def _compilations() -> Iterator[ParameterSet]:
-    """Every case with static and with dynamic dims. All but an op's first and each `_EVERY`-th static one are slow.
+    """Every case in all its types, with static and with dynamic dims; `make check` has a part of them.
 
-    So is the first one with dynamic dims in all types where they are more than two.
+    It has an op's first and each `_EVERY`-th static case in each second type, ops taking turns, and its first with dynamic dims
+    in two types. Those of more types are slow, and so are the other cases.
     """
     seen: Counter[str] = Counter()
     for case in _CASES:
         number, dtypes = seen[case.op], case.run_dtypes()
-        yield pytest.param(case, "static", dtypes, id=f"{case.label}-static", marks=[pytest.mark.slow] if number % _EVERY else [])
-        if not number:
-            yield pytest.param(case, "dynamic", dtypes[:2], id=f"{case.label}-dynamic-{'-'.join(dtypes[:2])}")
-        if number or len(dtypes) > 2:
-            yield pytest.param(case, "dynamic", dtypes, id=f"{case.label}-dynamic", marks=[pytest.mark.slow])
+        turn = len(seen) % 2 if len(dtypes) > 1 else 0
         seen[case.op] += 1
+        chosen = {"static": [] if number % _EVERY else dtypes[turn::2], "dynamic": [] if number else dtypes[:2]}
+        for dims, some in chosen.items():
+            if some:
+                yield pytest.param(case, dims, some, id=f"{case.label}-{dims}-{'-'.join(some)}")
+            if len(some) < len(dtypes):
+                yield pytest.param(case, dims, dtypes, id=f"{case.label}-{dims}", marks=[pytest.mark.slow])
 
 
 @pytest.mark.parametrize(("case", "dims", "dtypes"), list(_compilations()))

@@ -25,8 +25,8 @@ from dlc.dialects.dl.interpreter import interpret
 
 pytestmark = pytest.mark.filterwarnings("ignore:Mean of empty slice")
 
-_CHUNK = 100
-_IN_CHECK = 200
+_CHUNK = 50
+_IN_CHECK = 100
 _IN_CHECK_ALL = 10000
 _CONTEXT = make_context()
 
@@ -62,7 +62,7 @@ def _digests(count: int) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("count", [pytest.param(100, id="100"), pytest.param(4000, id="4000", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("count", [pytest.param(50, id="50"), pytest.param(4000, id="4000", marks=pytest.mark.slow)])
 def test_deterministic(count: int) -> None:
     one, other = (found.splitlines() for found in _digests(count))
     assert len(one) == count

@@ -12,7 +12,7 @@ from dlc._mlir import ir
 from dlc.lowering.affine.memory.demote_values import DemoteValues
 from dlc.lowering.affine.polyhedral.extract import extract
 
-_IN_CHECK = 60
+_IN_CHECK = 40
 _IN_CHECK_ALL = 1000
 _MOST_EVENTS = 2000
 _CARRYING = ("affine.for", "affine.if")

@@ -23,7 +23,7 @@ from dlc.lowering.affine.polyhedral.extract import extract
 from dlc.lowering.affine.polyhedral.model import Scop
 from dlc.lowering.affine.polyhedral.schedule_tree import original_schedule
 
-_IN_CHECK = 60
+_IN_CHECK = 40
 """Orders of each kind, legal and illegal, in `make check`."""
 
 _IN_CHECK_ALL = 500

@@ -23,7 +23,7 @@ from dlc.lowering.affine.polyhedral.extract import extract
 from dlc.lowering.affine.polyhedral.model import Scop
 from dlc.lowering.affine.polyhedral.schedule_tree import original_schedule
 
-_IN_CHECK = 60
+_IN_CHECK = 40
 _IN_CHECK_ALL = 2000
 _MOST_EVENTS = 160
 _MOST_OPERATIONS = 300_000
