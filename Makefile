@@ -17,7 +17,7 @@ BIN := $(VENV)/bin
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 MINUTES ?= 30
 SEED ?= 0
-SOURCES := pyproject.toml CMakeLists.txt $(wildcard runtime/src/* runtime/src/gpu/* runtime/include/dlc/* tools/launcher/* lowering/*/__init__.py lowering/*/*/__init__.py)
+SOURCES := pyproject.toml CMakeLists.txt runtime/native.cmake runtime/native_names.txt $(wildcard runtime/src/* runtime/src/gpu/* runtime/include/dlc/* tools/launcher/* lowering/*/__init__.py lowering/*/*/__init__.py)
 
 .PHONY: demo check check-all check-gpu fuzz-inputs bench bench-gpu lint format docs clean
 

@@ -34,6 +34,8 @@ RENAMED = {
     "memrefCopy": "dlc_memref_copy",
 }
 """Functions of the runtime by MLIR's names, and what they are called where C programs see them."""
+_HALVES = {"__extendhfsf2": "dlc_extend_half", "__truncsfhf2": "dlc_truncate_half"}
+"""The same for those that LLVM calls on CPUs without F16C, which libgcc has from version 12 on."""
 
 
 @dataclass(frozen=True)
@@ -109,7 +111,7 @@ class _Builder:
             parts.append(f"part{number}.o")
             (self._folder / parts[-1]).write_bytes(content)
         self._tools.compile(self._folder, ["-r", "-nostdlib", "-o", "all.o", "glue.o", *parts])
-        self._write(_RENAMES, "".join(f"{old} {new}\n" for old, new in RENAMED.items()))
+        self._write(_RENAMES, "".join(f"{old} {new}\n" for old, new in {**RENAMED, **_HALVES}.items()))
         self._tools.run_tool("objcopy", self._folder, [f"--redefine-syms={_RENAMES}", "all.o"])
         shown = [f"--keep-global-symbol={name}_*", *(["--keep-global-symbol=main"] if is_program else [])]
         self._tools.run_tool("objcopy", self._folder, ["--wildcard", *shown, "all.o", _MODEL])

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "imports.h"
 #include "dlc_runtime.h"
+#include "half.h"
 
 #include <algorithm>
 #include <cmath>
@@ -61,6 +62,10 @@ const Provided kProvided[] = {
     DLC_PROVIDED(dlc_gpu_tensor_map),
     DLC_PROVIDED(dlc_gpu_launch),
     DLC_PROVIDED(dlc_gpu_charge),
+#ifdef __x86_64__
+    DLC_PROVIDED(__extendhfsf2),
+    DLC_PROVIDED(__truncsfhf2),
+#endif
     {"memcpy", addressOf(static_cast<void *(*)(void *, const void *, size_t)>(&std::memcpy))},
     {"memmove", addressOf(static_cast<void *(*)(void *, const void *, size_t)>(&std::memmove))},
     {"memset", addressOf(static_cast<void *(*)(void *, int, size_t)>(&std::memset))},

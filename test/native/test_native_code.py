@@ -24,6 +24,7 @@ from native_models import (
 )
 
 import dlc
+from dlc.targets.machine import host_facts
 from dlc.tools.commands.compile_command import command
 
 pytestmark = needs_compiler
@@ -136,8 +137,10 @@ def test_two_models_share_a_runtime(native_folder: Path, tmp_path: Path) -> None
     assert floats(checked_run([tmp_path / "two"])) == expected.ravel().tolist()
 
 
-def test_names_and_types_of_all_kinds(tmp_path: Path) -> None:
-    emitted(tmp_path, mixed_types(), "--emit=exe", "-o", str(tmp_path / "program"))
+@pytest.mark.parametrize("target", ["cpu", *(["cpu:x86-64-v2"] if host_facts().arch == "x86_64" else [])])
+def test_names_and_types_of_all_kinds(target: str, tmp_path: Path) -> None:
+    """The second target has no instructions for halves."""
+    emitted(tmp_path, mixed_types(), "--emit=exe", "--target", target, "-o", str(tmp_path / "program"))
     emitted(tmp_path, mixed_types(), "--emit=header", "-o", str(tmp_path / "model.h"))
     checked_run([COMPILER, *STRICT, "-c", "-x", "c", tmp_path / "model.h", "-o", tmp_path / "model.o"])
     header = (tmp_path / "model.h").read_text(encoding="utf-8")

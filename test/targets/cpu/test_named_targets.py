@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -75,6 +77,30 @@ def test_runs_here(name: str, target: str) -> None:
         rtol=2e-3 if name == "halves" else 2e-5,
         atol=1e-6,
     )
+
+
+_EVERY_HALF = """
+import numpy as np
+import dlc
+halves = np.arange(1 << 16, dtype=np.uint16).view(np.float16)
+floats = np.random.default_rng(0).integers(0, 1 << 32, 1 << 16, np.uint32).view(np.float32)
+ties = (halves[:0x7BFF].astype(np.float32) + halves[1:0x7C00].astype(np.float32)) / 2
+floats[: ties.size] = ties
+call = "\\"dl.cast\\"(%a) {{to = {1}}} : (tensor<65536x{0}>) -> tensor<65536x{1}>"
+model = "func.func @main(%a: tensor<65536x{0}>) -> tensor<65536x{1}> {{ %0 = " + call + " return %0 : tensor<65536x{1}> }}"
+for given, kinds in ((halves, ("f16", "f32")), (floats, ("f32", "f16"))):
+    want = given.astype(np.float32 if kinds[1] == "f32" else np.float16)
+    np.testing.assert_array_equal(dlc.compile(model.format(*kinds), target="cpu:generic", cache=False)(given)[0], want)
+print("done")
+"""
+
+
+@pytest.mark.skipif(host_facts().arch != "x86_64", reason="others convert halves by instructions")
+def test_halves_take_nothing_from_other_libraries() -> None:
+    """libgcc, which onnxruntime loads for the whole process, has the functions that LLVM calls, from version 12 on."""
+    command = [sys.executable, "-W", "ignore", "-c", _EVERY_HALF]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.stdout == "done\n", done.stderr
 
 
 def test_exponential_without_multiply_add() -> None:
