@@ -128,6 +128,9 @@ const Provided kProvided[] = {
     DLC_LIBM(UnaryF, rintf),
     DLC_LIBM(Unary, nearbyint),
     DLC_LIBM(UnaryF, nearbyintf),
+    // Halves go to the even number, as they do here in the rounding mode that code runs in; glibc has these names from 2.25 on.
+    {"roundeven", addressOf(static_cast<Unary>(&::nearbyint))},
+    {"roundevenf", addressOf(static_cast<UnaryF>(&::nearbyintf))},
     DLC_LIBM(Binary, pow),
     DLC_LIBM(BinaryF, powf),
     DLC_LIBM(Binary, fmod),

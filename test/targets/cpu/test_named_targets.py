@@ -103,6 +103,18 @@ def test_halves_take_nothing_from_other_libraries() -> None:
     assert done.stdout == "done\n", done.stderr
 
 
+@pytest.mark.parametrize("dtype", ["f32", "f64"])
+@pytest.mark.parametrize("op", ["round", "floor", "ceil", "trunc"])
+def test_engines_round_without_instructions(op: str, dtype: str, tmp_path: Path) -> None:
+    """The oldest processors of each architecture call functions, which the runtime library provides to engines."""
+    kind = f"tensor<81x{dtype}>"
+    text = f'func.func @main(%a: {kind}) -> {kind} {{ %0 = "dl.{op}"(%a) : ({kind}) -> {kind} return %0 : {kind} }}'
+    dlc.compile(text, target="cpu:generic", cache=False).save(tmp_path / "model.dlce")
+    values = np.linspace(-10, 10, 81).astype(np.float32 if dtype == "f32" else np.float64)
+    want = {"round": np.rint, "floor": np.floor, "ceil": np.ceil, "trunc": np.trunc}[op](values)
+    np.testing.assert_array_equal(dlc.load(tmp_path / "model.dlce")(values)[0], want)
+
+
 def test_exponential_without_multiply_add() -> None:
     """An fma in two roundings would be wrong by tens of ulp for large arguments."""
     if host_facts().arch != "x86_64":
