@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from dlc._mlir import ir
 from dlc.analysis.buffers import defining_op, nested_ops
@@ -65,32 +65,32 @@ class FuseNests(Pass):
 
     def _fuse_loops(self, block: ir.Block, *, within_cache: bool) -> bool:
         """Fuse the loops of `block`; whether some stayed apart since they pass on more than the cache holds."""
-        bands = _Bands(within_cache)
+        sweep = _Sweep(within_cache)
         for op in real_ops(block):
             if op.name == "affine.for":
-                self._fuse_into_earlier(op, bands)
-        return bands.left
+                self._fuse_into_earlier(op, sweep)
+        return sweep.left_some
 
-    def _fuse_into_earlier(self, op: ir.Operation, bands: _Bands) -> None:
+    def _fuse_into_earlier(self, op: ir.Operation, sweep: _Sweep) -> None:
         """Make `op` one with loops before it, nearest first, as long as there is one."""
         current: ir.Operation | None = op
         while current is not None:
             op, current = current, None
             for earlier, between in _earlier_loops(op):
-                current = self._fuse_pair(earlier, op, between, bands)
+                current = self._fuse_pair(earlier, op, between, sweep)
                 if current is not None:
-                    bands.forget()
+                    sweep.bands.forget()
                     break
 
-    def _fuse_pair(self, a: ir.Operation, b: ir.Operation, between: Sequence[ir.Operation], bands: _Bands) -> ir.Operation | None:
+    def _fuse_pair(self, a: ir.Operation, b: ir.Operation, between: Sequence[ir.Operation], sweep: _Sweep) -> ir.Operation | None:
         """The one loop that `a` and `b` became, or None."""
-        first, second = bands.at(a), bands.at(b)
+        first, second = sweep.bands.at(a), sweep.bands.at(b)
         if first is None or second is None:
             place = _meeting_place(a, b, between) if reductions_fit(a, b) else None
             return fuse_reductions(a, b, place) if place else None
         found: Fusion | FusionRefusal = fusion_of(first, second)
-        if isinstance(found, Fusion) and bands.within_cache and not passes_within_cache(first, second, found):
-            bands.left = True
+        if isinstance(found, Fusion) and sweep.within_cache and not passes_within_cache(first, second, found):
+            sweep.left_some = True
             return None
         place = _meeting_place(a, b, between) if isinstance(found, Fusion) else None
         if place is None and isinstance(found, Fusion):
@@ -106,11 +106,7 @@ class FuseNests(Pass):
 class _Bands:
     """The bands of the loops of a block, found once between two changes: each loop is compared with several before it."""
 
-    def __init__(self, within_cache: bool) -> None:
-        self.within_cache = within_cache
-        """Whether loops stay apart that pass on more than the second-level cache holds."""
-        self.left = False
-        """Whether some did."""
+    def __init__(self) -> None:
         self._found: dict[ir.Operation, Band | None] = {}
 
     def at(self, op: ir.Operation) -> Band | None:
@@ -122,6 +118,17 @@ class _Bands:
     def forget(self) -> None:
         """Loops became one, and what others use of their results is another value now."""
         self._found.clear()
+
+
+@dataclass
+class _Sweep:
+    """One way through the loops of a block."""
+
+    within_cache: bool
+    """Whether loops stay apart that pass on more than the second-level cache holds."""
+    left_some: bool = False
+    """Whether some did."""
+    bands: _Bands = field(default_factory=_Bands)
 
 
 def _hoist_movable(block: ir.Block) -> None:
