@@ -18,6 +18,7 @@ constexpr int kMantissaBits = 13;                 // of f32 beyond those of f16
 constexpr uint32_t kFirstInfinite = 0x47800000;   // 2^16
 constexpr uint32_t kFirstNormal = 0x38800000;     // 2^-14
 constexpr uint32_t kBias = (127 - 15) << 23;      // between the exponents
+constexpr uint32_t kRaise = (127 << 23) + kBias;  // 2^112, which makes up for that difference
 constexpr uint32_t kHalfUnit = 0x3f000000;        // 0.5, whose last bit is worth that of a subnormal half
 
 template <typename To, typename From> To bitsOf(From from) {
@@ -27,14 +28,14 @@ template <typename To, typename From> To bitsOf(From from) {
   return to;
 }
 
-// The exponent grows by the biases' difference in a product, which makes subnormal numbers normal, too.
+// A product moves the exponent, since it makes subnormal numbers normal, too.
 uint32_t extended(uint32_t half) {
   const uint32_t sign = (half & 0x8000) << 16, wide = (half & 0x7fff) << kMantissaBits;
   if ((half & kHalfInfinity) == kHalfInfinity) {
     const bool isNaN = half & 0x3ff;
     return sign | wide | kInfinity | (isNaN ? kHalfQuiet << kMantissaBits : 0);
   }
-  return sign | bitsOf<uint32_t>(bitsOf<float>(wide) * bitsOf<float>(uint32_t{(127 + 127 - 15) << 23}));
+  return sign | bitsOf<uint32_t>(bitsOf<float>(wide) * bitsOf<float>(kRaise));
 }
 
 uint32_t truncated(uint32_t bits) {
