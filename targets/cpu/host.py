@@ -64,7 +64,7 @@ def _with_timing(facts: Machine, cpuinfo: Path) -> Machine:
     levels = zip(facts.caches, (timing.l1, timing.l2, timing.l3), strict=True)
     l1, l2, l3 = (each.in_cache(cache) for cache, each in levels)
     found = facts.override(instructions=timing.instructions, l1=l1, l2=l2, l3=l3)
-    return found.override(memory=timing.memory, tlb=timing.tlb)
+    return found.override(memory=timing.memory, tlb=timing.tlb, scheduler_entries=timing.scheduler_entries)
 
 
 _HALF_WIDE_FAMILIES = {("AuthenticAMD", "25")}

@@ -87,6 +87,7 @@ def known_cpu(name: str) -> Machine | None:
         arch=row.arch,
         features=frozenset(row.features),
         fma_ports=row.fma_ports,
+        scheduler_entries=timing.scheduler_entries,
         cores=row.cores,
         instructions=timing.instructions,
         l1=timing.l1.in_cache(Cache(row.l1 * 1024, l1_ways, row.line)),

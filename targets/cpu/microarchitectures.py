@@ -1,9 +1,10 @@
 """Timing of CPUs by microarchitecture: what differs from the defaults of `Machine`, from published tables.
 
 Instructions: Agner Fog's instruction tables, uops.info, and LLVM's scheduling model of Zen 4 (X86ScheduleZnver4.td), for vectors of
-the full width. Caches and TLBs: Intel's and AMD's optimization manuals, and measurements of 7-cpu.com. A cache's bytes a cycle are
-what one core reads in order; from the second level on that is less than manuals say. Those of a busy last cache were fitted to
-times of Winograd's tiles. Memory depends on the system: typical modules at a typical clock.
+the full width. Schedulers: Agner Fog's manual of microarchitectures. Caches and TLBs: Intel's and AMD's optimization manuals, and
+measurements of 7-cpu.com. A cache's bytes a cycle are what one core reads in order; from the second level on that is less than
+manuals say. Those of a busy last cache were fitted to times of Winograd's tiles. Memory depends on the system: typical modules at a
+typical clock.
 """
 
 from __future__ import annotations
@@ -39,6 +40,8 @@ class Microarchitecture:
     l3: CacheLevel = CacheLevel(8.0, 50.0, 8.0)
     memory: Memory = _MEMORY
     tlb: Tlb = _TLB
+    scheduler_entries: int = 97
+    """Instructions on vectors that wait for operands at once, in all queues; those of Skylake to Golden Cove by default."""
 
 
 SSE = Microarchitecture(l1=CacheLevel(16.0, 4.0), l2=CacheLevel(16.0, 12.0), tlb=Tlb(512))
@@ -56,6 +59,7 @@ HASWELL = Microarchitecture(
     l3=CacheLevel(8.0, 36.0, 8.0),
     memory=Memory(4.0, 7.0, 230.0),
     tlb=Tlb(1024),
+    scheduler_entries=60,
 )
 SKYLAKE = Microarchitecture(l2=CacheLevel(32.0, 12.0), l3=CacheLevel(8.0, 42.0, 8.0), memory=Memory(4.0, 9.0, 260.0))
 SKYLAKE_SERVER = Microarchitecture(
@@ -96,6 +100,7 @@ ZEN2 = Microarchitecture(
     l3=CacheLevel(24.0, 39.0, 16.0),
     memory=Memory(6.0, 12.0, 300.0),
     tlb=Tlb(2048),
+    scheduler_entries=100,
 )
 ZEN3 = replace(
     ZEN2,
@@ -107,6 +112,7 @@ ZEN3 = replace(
         gather_f32=Instruction(20.0, 8.0),
     ),
     l3=CacheLevel(26.0, 46.0, 16.0),
+    scheduler_entries=128,
 )
 ZEN4 = Microarchitecture(
     # vectors of 512 bits are one operation that takes both halves of two pipes of 256 bits
@@ -131,6 +137,7 @@ ZEN4 = Microarchitecture(
     l3=CacheLevel(26.0, 50.0, 16.0),
     memory=Memory(7.0, 16.0, 400.0),
     tlb=Tlb(3072),
+    scheduler_entries=128,
 )
 ZEN5 = replace(
     ZEN4,
@@ -145,6 +152,7 @@ ZEN5 = replace(
     l1=CacheLevel(128.0, 5.0),
     l2=CacheLevel(48.0, 14.0),
     tlb=Tlb(4096),
+    scheduler_entries=210,
 )
 CORTEX_A72 = Microarchitecture(l1=CacheLevel(16.0, 4.0), l2=CacheLevel(16.0, 18.0), l3=CacheLevel(8.0, 18.0, 8.0), tlb=Tlb(1024))
 NEOVERSE = Microarchitecture(

@@ -47,14 +47,16 @@ class Machine:
     """A CPU: the only physical numbers that lowering reads. Sizes are in bytes, times in cycles; `override` makes a variation.
 
     `processor` is LLVM's name of it, empty for the machine that compiles; `features` are named as Linux does; `fma_ports` is
-    how many multiply-adds of the widest vectors start in a cycle. `instructions` holds what is stated of single instructions;
-    `instruction` fills in the rest. `fork_cycles` is what it takes to start all threads of the pool and to wait for them.
+    how many multiply-adds of the widest vectors start in a cycle, `scheduler_entries` how many instructions on vectors wait for
+    operands at once. `instructions` holds what is stated of single instructions; `instruction` fills in the rest. `fork_cycles`
+    is what it takes to start all threads of the pool and to wait for them.
     """
 
     processor: str = ""
     arch: str = "x86_64"
     features: frozenset[str] = frozenset({"sse", "sse2"})
     fma_ports: int = 2
+    scheduler_entries: int = 97
     cores: int = 1
     instructions: Instructions = _NO_INSTRUCTIONS
     l1: Cache = _L1

@@ -14,6 +14,7 @@ from functools import cached_property
 from dlc._mlir import ir
 from dlc.analysis.dim_bounds import DimBounds
 from dlc.lowering.affine.cost.cycles import Cycles, issue_cycles
+from dlc.lowering.affine.cost.function_bodies import FunctionBody
 from dlc.lowering.affine.cost.latencies import PRODUCT_LATENCY
 from dlc.lowering.affine.cost.scattering import runs_along, scatter_cycles
 from dlc.lowering.affine.ir.accesses import stride_along
@@ -62,12 +63,16 @@ class _InnermostLoad:
 
 
 class LoopNestCost:
-    """A nest of rectangular loops for one choice of the lane loop, or without one, whose schedules are tiles."""
+    """A nest of rectangular loops for one choice of the lane loop, or without one, whose schedules are tiles.
 
-    def __init__(self, nest: Nest, facts: LaneFacts | None, lane_loop: Loop | None) -> None:
+    `functions` is what a vector of its body takes that has functions of mathematics and no loops.
+    """
+
+    def __init__(self, nest: Nest, facts: LaneFacts | None, lane_loop: Loop | None, functions: FunctionBody | None = None) -> None:
         self.nest = nest
         self.facts = facts
         self.lane_loop = lane_loop
+        self.functions = functions
         self._steps: dict[tuple[int, int, Copies], Cycles] = {}
         self._parts: dict[Copies, list[tuple[float, Copies]]] = {}
 
@@ -149,6 +154,10 @@ class LoopNestCost:
             )
         # Four instructions of any kind start in a cycle.
         issue = max(issue_cycles(loads, copies * self._arithmetic), (copies * (1 + self._sums_apart) + loads) / 4.0)
+        if self.functions is not None:
+            started = issue_cycles(loads, copies * self.functions.instructions)
+            issue = max(started, copies * self.functions.divider_cycles)
+            return Cycles(issue, self.functions.waiting_cycles(copies), waits)
         return Cycles(issue, PRODUCT_LATENCY if self.nest.inner_loops else 1.0, waits)
 
     def fits(self, tile: Tile, registers: int) -> bool:
@@ -169,6 +178,8 @@ class LoopNestCost:
         held = sum(sorted(loaded)[:1]) if self.nest.inner_loops else sum(loaded)
         if len(loaded) == 1 and tile.body_copies == tile.vectors:
             held = min(held, 1)  # each vector meets one number, and is read where it does
+        if self.functions is not None:
+            held = max(held, tile.body_copies * self.functions.registers)
         return (tile.body_copies if self.nest.inner_loops else 0) + held + 1 + self._sums_apart
 
     def total(self, tile: Tile, machine: Machine) -> float:

@@ -10,6 +10,7 @@ from functools import partial
 from dlc._mlir import ir
 from dlc.analysis.buffers import VIEW_OPS, defining_op, root_of
 from dlc.lowering.affine.cost.cycles import cycles
+from dlc.lowering.affine.cost.function_bodies import function_body
 from dlc.lowering.affine.cost.instructions import LoopNestCost, trips_of
 from dlc.lowering.affine.cost.limits import TileLimits
 from dlc.lowering.affine.cost.loop_order import with_best_order
@@ -170,9 +171,10 @@ def _weigh(machine: Machine, one: tuple[LoopNestCost, Tile]) -> Candidate[Tile]:
 def _tiles_of(nest: Nest, limits: TileLimits, conflicts: SetConflicts, generator: str) -> Iterator[tuple[LoopNestCost, Tile]]:
     """Every tile that fits the registers, with the nest's cost in the tile's lane loop."""
     lanes = limits.vector_bits // widest_element(real_ops(nest.innermost_body) if nest.chain else nest.inner_loops or nest.body)
+    functions = None if nest.inner_loops else function_body(nest.body, lanes, limits.machine)
     for place, facts in _lane_loops(nest, lanes, generator == "tile"):
-        cost = LoopNestCost(nest, facts, nest.loops[place])
-        tiles = _tiles(nest, Tile(generator, place, lanes), facts, conflicts)
+        cost = LoopNestCost(nest, facts, nest.loops[place], functions)
+        tiles = _tiles(nest, Tile(generator, place, lanes), facts, conflicts, waits=functions is not None)
         yield from ((cost, tile) for tile in tiles if _fits(cost, tile, limits, conflicts))
 
 
@@ -202,14 +204,14 @@ def _facts(nest: Nest, loop: Loop, lanes: int, reduces: bool = False, may_scatte
         return None
 
 
-def _tiles(nest: Nest, one: Tile, facts: LaneFacts, conflicts: SetConflicts) -> Iterator[Tile]:
-    """Tiles with the lanes of `one`, a tile of a single vector."""
+def _tiles(nest: Nest, one: Tile, facts: LaneFacts, conflicts: SetConflicts, waits: bool) -> Iterator[Tile]:
+    """Tiles with the lanes of `one`, a tile of a single vector; `waits` says whether the body is long chains of instructions."""
     loop, lanes, reduces, jam = nest.lane_loop(one), one.lanes, nest.reduces(one), one.code_generator == "tile"
     if whole := _whole_row(nest, loop, lanes):
         yield replace(one, vectors=whole)
         return
     unroll_and_jam = list(_unroll_and_jam_choices(nest, loop)) if jam else [()]
-    most = _most_vectors(nest, facts, is_alone=jam and not reduces and len(nest.band) == 1)
+    most = _most_vectors(nest, facts, is_alone=jam and not reduces and len(nest.band) == 1, waits=waits)
     block = _block_of(nest, loop) // lanes
     for vectors in range(_fewest_vectors(loop, lanes, facts) if most > 1 and not reduces else 1, most + 1):
         if vectors > 1 and loop.most is not None and (vectors - 1) * lanes >= loop.most:
@@ -227,9 +229,9 @@ def _tiles(nest: Nest, one: Tile, facts: LaneFacts, conflicts: SetConflicts) -> 
             yield Tile(one.code_generator, one.lane_loop, lanes, 1, factors)
 
 
-def _most_vectors(nest: Nest, facts: LaneFacts, is_alone: bool) -> int:
-    """The most vectors of a step; one where none is kept in registers, or ends cannot be masked."""
-    if not (nest.inner_loops and (facts.maskable or facts.scattered)):
+def _most_vectors(nest: Nest, facts: LaneFacts, is_alone: bool, waits: bool) -> int:
+    """The most vectors of a step; one where none is kept in registers or waited for, or ends cannot be masked."""
+    if not ((nest.inner_loops or waits) and (facts.maskable or facts.scattered)):
         return 1
     return policy().tiles.most_vectors_alone if is_alone else policy().tiles.most_vectors
 
