@@ -2,7 +2,7 @@
 // Functions are long chains of instructions: several vectors side by side fill the time, as far as registers hold them.
 // Refuses nothing: a body without functions, or with loops, is weighed as before.
 
-// The gates of a recurrent layer wait for two functions, one after the other.
+// The gates of a recurrent layer wait for three functions, one after the other.
 // CHECK-LABEL: func.func @gates(
 // CHECK:         affine.for %{{.*}} = 0 to 128 step 64 {
 // CHECK-COUNT-4:   math.exp %{{.*}} : vector<16xf32>
