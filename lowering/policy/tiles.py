@@ -13,7 +13,7 @@ class TilePolicy:
 
     most_jam: int = setting(8, "copies", "copies of a loop in a tile of several vectors", 1, 32)
     tallest_jam: int = setting(16, "copies", "copies of a loop in a tile of one vector", 1, 32)
-    exact_heights: int = setting(8, "copies", "copies up to which each number left over has a step of its own", 1, 16)
+    exact_heights: int = setting(8, "copies", "copies of the highest step of rows that are left over, of an unknown number", 1, 16)
     most_vectors: int = setting(4, "vectors", "vectors of a step", 1, 16)
     most_vectors_alone: int = setting(12, "vectors", "vectors of a step where there is no loop to copy", 1, 32)
     whole_row_vectors: int = setting(8, "vectors", "a row of so many is not looped over", 1, 32)

@@ -46,16 +46,30 @@ def agree(model: dlc.CompiledModel, meaning: Callable[..., np.ndarray], shapes: 
         arrays = [random.standard_normal(shape).astype(np.float32) for shape in given]
         wanted = meaning(*arrays)
         np.testing.assert_allclose(
-            model(*arrays)[0], wanted, rtol=1e-4, atol=1e-4 * max(1.0, float(np.abs(wanted).max())), err_msg=f"{given}"
+            model(*arrays)[0], wanted, rtol=1e-4, atol=1e-4 * max(1.0, float(np.abs(wanted).max(initial=0.0))), err_msg=f"{given}"
         )
 
 
 def test_rows_of_products() -> None:
-    """Each number of rows that is left over has a step of its own."""
+    """What is left over has steps of any height up to that of a tile."""
     model = compiled(
         "%a0: tensor<?x40xf32>, %a1: tensor<40x100xf32>", "tensor<?x100xf32>", "matmul", "tensor<?x40xf32>, tensor<40x100xf32>"
     )
     agree(model, np.matmul, [[(rows, 40), (40, 100)] for rows in range(1, 40)])
+
+
+@pytest.mark.parametrize("height", [1, 2, 3, 4, 5, 6, 8, 11, 12])
+def test_rows_in_steps(height: int) -> None:
+    """Whatever a tile's height, each row is in one step: none is left out, none beyond the end is written."""
+    tile = {"code_generator": "tile", "lane_loop": 1, "lanes": 8, "vectors": 1, "unroll_and_jam": [[0, height]], "order": [1, 0]}
+    model = dlc.compile(
+        "func.func @main_graph(%a: tensor<?x9xf32>, %b: tensor<9x72xf32>) -> tensor<?x72xf32> {\n"
+        '  %0 = "dl.matmul"(%a, %b) : (tensor<?x9xf32>, tensor<9x72xf32>) -> tensor<?x72xf32>\n'
+        "  return %0 : tensor<?x72xf32>\n}",
+        num_threads=2,
+        schedule={"*matmul*": {"0": tile}},
+    )
+    agree(model, np.matmul, [[(rows, 9), (9, 72)] for rows in range(4 * height + 2)])
 
 
 def test_attention() -> None:

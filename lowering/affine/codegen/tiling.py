@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from dlc._mlir import affine, ir
 from dlc.lowering.affine.codegen.copied_panels import copy_panels
 from dlc.lowering.affine.codegen.emitter import TileEmitter, copy_loop
+from dlc.lowering.affine.codegen.jammed_steps import JammedSteps, jammed_steps
 from dlc.lowering.affine.codegen.reducing import LaneReduction, ReducingEmitter
 from dlc.lowering.affine.codegen.unrolling import UnrollingEmitter
-from dlc.lowering.affine.cost.instructions import balanced, falling_heights
+from dlc.lowering.affine.cost.step_heights import vectors_of_step
 from dlc.lowering.affine.ir.blocking import blocks_of
 from dlc.lowering.affine.ir.lanes import LaneFacts
-from dlc.lowering.affine.ir.loops import NEST, SCHEDULE, Bound, Loop, build_for
+from dlc.lowering.affine.ir.loops import NEST, SCHEDULE, Loop, build_for
 from dlc.lowering.affine.ir.masks import Segment, segments, tail_masks
 from dlc.lowering.affine.ir.nests import Nest
 from dlc.lowering.affine.ir.tile import REMEDY, Tile, TileError
@@ -23,6 +24,9 @@ from dlc.lowering.affine.schedule.given_tiles import lane_facts, leave_tile
 from dlc.lowering.affine.search.prefetch import PrefetchedPanel, panels_of
 from dlc.lowering.pass_base import PassFailure
 from dlc.lowering.policy import policy
+
+JammedLoops = Mapping[Loop, Sequence[JammedSteps]]
+"""The steps of each loop that is unrolled and jammed."""
 
 
 @dataclass
@@ -33,6 +37,7 @@ class _Tiler:
     tile: Tile
     facts: LaneFacts
     values: TileValues
+    steps: JammedLoops
     panels: Sequence[PrefetchedPanel] = ()
     scalar_tail: bool = False
 
@@ -47,11 +52,10 @@ class _Tiler:
             self._body()
             return
         loop, rest = loops[0], loops[1:]
-        factor = dict(self.nest.unroll_and_jam(self.tile)).get(loop)
         if loop == self.lane_loop:
             self._lane_level(loop, rest)
-        elif factor is not None:
-            self._unroll_and_jam_loop(loop, factor, rest)
+        elif loop in self.steps:
+            self._unroll_and_jam_loop(loop, rest)
         else:
             made = copy_loop(loop, self.values)
             self._inside(made, rest)
@@ -63,12 +67,12 @@ class _Tiler:
             affine.AffineYieldOp([])
             self.values.leave_body()
 
-    def _unroll_and_jam_loop(self, loop: Loop, factor: int, rest: Sequence[Loop]) -> None:
-        """Steps of `factor` copies, and the rest in others."""
-        for lower, upper, count in _heights(loop, factor):
-            if upper.static != 0:
-                made = build_for(lower, upper, count, parallel=True)
-                self._with_dim(TileDim(loop.iv, made.regions[0].blocks[0].arguments[0], count), made, rest)
+    def _unroll_and_jam_loop(self, loop: Loop, rest: Sequence[Loop]) -> None:
+        """Its steps, each height in a loop of its own."""
+        for steps in self.steps[loop]:
+            if steps.upper.static != 0:
+                made = build_for(steps.lower, steps.upper, steps.height, parallel=steps.parallel)
+                self._with_dim(TileDim(loop.iv, made.regions[0].blocks[0].arguments[0], steps.height), made, rest)
 
     def _with_dim(self, dim: TileDim, made: ir.Operation, rest: Sequence[Loop]) -> None:
         self.values.dims.append(dim)
@@ -119,26 +123,6 @@ class _Tiler:
         return is_rest and (loop.extent is None or loop.extent >= policy().tiles.masked_rest_steps * step)
 
 
-def _heights(loop: Loop, factor: int) -> list[tuple[Bound, Bound, int]]:
-    """(from, to, copies) of the parts of a loop that is unrolled and jammed.
-
-    A known extent takes as few steps as `factor` allows, of two heights that differ by one: 49 rows are seven times 7, not six
-    times 8 and a single one. An unknown one has steps of `factor` copies, and what is left by then in few steps of fewer.
-    """
-    if loop.extent is not None:
-        start, parts = 0, []
-        for trips, count in balanced(loop.extent, factor):
-            parts.append((Bound.constant(start), Bound.constant(start + trips * count), count))
-            start += trips * count
-        return parts
-    parts, left = [], loop.upper
-    for count in falling_heights(factor, loop.upper.known):
-        rest = left.modulo(count)
-        parts.append((loop.upper.less(left) if parts else Bound.constant(0), loop.upper.less(rest), count))
-        left = rest
-    return parts
-
-
 def apply_blocks(nest: Nest, tile: Tile) -> None:
     """Replace `nest` by the cache-blocking loops and tiles of `tile`, which fits it; the first loop carries the tile.
 
@@ -176,17 +160,39 @@ def apply(nest: Nest, tile: Tile, ahead: Mapping[ir.Value, int] | None = None) -
     `ahead` leads from the operands of `nest` to those of the nest that runs next.
     """
     top, facts = nest.top, lane_facts(nest, tile)
-    values = TileValues(dims=[], lanes=tile.lanes)
     panels = panels_of(nest, tile, facts, ahead or {}) if tile.prefetch or tile.fetch_rows else []
     block, before = top.block, _position(top)
     with ir.InsertionPoint(top), top.location:
-        _Tiler(nest, tile, facts, values, panels, scalar_tail=not facts.maskable).levels(nest.order(tile))
-    for result in top.results:
-        result.replace_all_uses_with(values.scalar(result, {}))
+        steps = {loop: jammed_steps(loop, factor) for loop, factor in nest.unroll_and_jam(tile)}
+        for part, own in _by_width(nest, tile, steps):
+            values = TileValues(dims=[], lanes=tile.lanes)
+            tiler = _Tiler(nest, part, facts, values, own, panels if part == tile else (), scalar_tail=not facts.maskable)
+            tiler.levels(nest.order(part))
+            for result in top.results:
+                result.replace_all_uses_with(values.scalar(result, {}))
     made = _first_loop(block, before)
     if ahead is None and made is not None and made != top and _has_vectors(nest, tile, facts):
         leave_tile(made, nest, tile)
     top.erase()
+
+
+def _by_width(nest: Nest, tile: Tile, steps: JammedLoops) -> Iterator[tuple[Tile, JammedLoops]]:
+    """`tile` and its steps, then those of few rows, which have tiles of more vectors: these go along a row before the next step."""
+    if len(steps) != 1:
+        yield tile, steps
+        return
+    ((loop, heights),) = steps.items()
+    widths: dict[int, list[JammedSteps]] = {tile.vectors: []}
+    for each in heights:
+        widths.setdefault(vectors_of_step(nest, tile, each.height), []).append(each)
+    yield tile, {loop: widths.pop(tile.vectors)}
+    place = tile.unroll_and_jam[0][0]
+    order = (place, *(other for other in tile.order or range(len(nest.band)) if other != place))
+    for vectors, few in widths.items():
+        yield (
+            dataclasses.replace(tile, vectors=vectors, order=order),
+            {loop: [dataclasses.replace(each, parallel=False) for each in few]},
+        )
 
 
 def _position(op: ir.Operation) -> int:

@@ -6,17 +6,19 @@ cycles after it starts. It only ranks choices: on one core of AVX-512 its figure
 
 from __future__ import annotations
 
+import dataclasses
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from dlc._mlir import ir
-from dlc.analysis.dim_bounds import DimBounds
 from dlc.lowering.affine.cost.cycles import Cycles, issue_cycles
 from dlc.lowering.affine.cost.function_bodies import FunctionBody
 from dlc.lowering.affine.cost.latencies import PRODUCT_LATENCY
 from dlc.lowering.affine.cost.scattering import runs_along, scatter_cycles
+from dlc.lowering.affine.cost.step_heights import balanced, open_steps, vectors_of_step
 from dlc.lowering.affine.ir.accesses import stride_along
 from dlc.lowering.affine.ir.lanes import LaneFacts, element_bits
 from dlc.lowering.affine.ir.loops import Loop, real_ops
@@ -187,9 +189,8 @@ class LoopNestCost:
         if self.lane_loop is None:
             return math.prod((_extent(loop) for loop in self.nest.loops), start=1.0) * self.step(tile).total
         reduces, cycles, inner_trips = self.nest.reduces(tile), 0.0, self._inner_trips
-        jam_parts = self._jam_parts(tile.unroll_and_jam)
-        for lane_trips, vectors in _lane_parts(_extent(self.lane_loop), tile, reduces):
-            for jam_trips, factors in jam_parts:
+        for jam_trips, factors in self._jam_parts(tile.unroll_and_jam):
+            for lane_trips, vectors in _lane_parts(_extent(self.lane_loop), self._widened(tile, factors), reduces):
                 once = self._step(tile.lanes, vectors, factors).total * inner_trips
                 if self._scattered:
                     body_copies = vectors * math.prod(count for _, count in factors)
@@ -202,6 +203,13 @@ class LoopNestCost:
             if place not in cut:
                 cycles *= extent
         return cycles
+
+    def _widened(self, tile: Tile, factors: Copies) -> Tile:
+        """`tile` with the vectors of a step of such copies."""
+        if len(factors) != 1:
+            return tile
+        vectors = vectors_of_step(self.nest, tile, factors[0][1])
+        return tile if vectors == tile.vectors else dataclasses.replace(tile, vectors=vectors)
 
     @cached_property
     def _band_extents(self) -> list[int]:
@@ -242,43 +250,14 @@ def trips_of(loop: Loop, step: int) -> int | None:
     return None if loop.extent is None else -(-loop.extent // step)
 
 
-def balanced(extent: int, most: int) -> list[tuple[int, int]]:
-    """(steps, iterations of each) that cover `extent` in as few steps of at most `most` as there can be, of like sizes."""
-    if extent <= 0:
-        return []
-    count = -(-extent // most)
-    low, higher = divmod(extent, count)
-    return [(trips, size) for trips, size in ((higher, low + 1), (count - higher, low)) if trips]
-
-
-def falling_heights(factor: int, known: DimBounds) -> list[int]:
-    """The heights of steps of a loop of unknown extent: each small number of iterations that may be left has a step of its own.
-
-    What is left of a multiple of some number is a multiple of what divides that number and `factor`.
-
-    Each step reads the whole panel again. Times beside those of one step: 7 rows of 784x512 in steps of 4 and 1 take 1.5 times as
-    long; 7 rows of a transformer of 384 columns in steps of 4 and 3 take 1.3 times, 13 rows in steps of 8, 4 and 1 1.08 times as
-    long.
-    """
-    heights, height, common = [factor], factor, math.gcd(factor, known.multiple)
-    while height > policy().tiles.exact_heights:
-        heights.append(height)
-        height //= 2
-    heights += range(height, 0, -1)
-    return sorted({factor, common, *(each for each in heights if each % common == 0)}, reverse=True)
-
-
 def _open_parts(loop: Loop, factor: int) -> list[tuple[float, int]]:
     """(steps, iterations of each) of a loop of unknown extent in the mean over extents up to twice the usual one."""
-    known = loop.upper.known
-    sizes = known.sizes(2 * policy().cost.assumed_trips - 1)
-    steps = dict.fromkeys(falling_heights(factor, known), 0)
+    sizes = loop.upper.known.sizes(2 * policy().cost.assumed_trips - 1)
+    steps = Counter[int]()
     for size in sizes:
-        left = size
-        for height in steps:
-            steps[height] += left // height
-            left %= height
-    return [(count / len(sizes), height) for height, count in steps.items()]
+        for trips, height in open_steps(size, factor):
+            steps[height] += trips
+    return [(trips / len(sizes), height) for height, trips in sorted(steps.items(), reverse=True)]
 
 
 def _extent(loop: Loop) -> int:

@@ -1,13 +1,23 @@
 // RUN: dlc-opt %s "--affine-tile-registers=vector-bits=512 registers=32" | filecheck %s
-// Rows of an unknown number: what is left over by the tiles takes few steps, in the end one for each number of rows.
+// Rows of an unknown number: what is left over goes with the last whole step, in steps of like heights.
 
-// CHECK-DAG: #[[EIGHTS:.*]] = affine_map<()[s0] -> (s0 - s0 mod 8)>
+// CHECK-DAG: #[[WHOLE:.*]] = affine_map<(d0) -> (d0 floordiv 8)>
+// CHECK-DAG: #[[ALL:.*]] = affine_map<(d0) -> (d0 ceildiv 8)>
 // CHECK-LABEL: func.func private @rows(
-// CHECK: affine.for %{{.*}} = 0 to #[[EIGHTS]]()[%{{.*}}] step 8 {
-// CHECK: affine.for %{{.*}} = #[[EIGHTS]]()[%{{.*}}] to #{{.*}}()[%{{.*}}] step 7 {
-// CHECK: affine.for %{{.*}} = #{{.*}}()[%{{.*}}] to #{{.*}}()[%{{.*}}] step 6 {
-// CHECK: affine.for %{{.*}} = #{{.*}}()[%{{.*}}] to #{{.*}}()[%{{.*}}] step 2 {
-// CHECK: affine.for %{{.*}} = #{{.*}}()[%{{.*}}] to %{{.*}} {
+// CHECK: affine.apply #[[WHOLE]](%[[ROWS:.*]])
+// CHECK: affine.apply #[[ALL]](%[[ROWS]])
+// CHECK: %[[LOW:.*]] = arith.divui
+// CHECK: %[[HIGH:.*]] = arith.addi %[[LOW]],
+// CHECK: %[[IS_HIGH:.*]] = arith.cmpi eq, %[[HIGH]], %c8
+// CHECK: %[[MAIN:.*]] = arith.select %[[IS_HIGH]], %[[MIDDLE:.*]], %[[START:.*]] : index
+// CHECK: %[[FROM:.*]] = arith.select %{{.*}}, %[[START]], %[[MIDDLE]] : index
+// CHECK: %[[TO:.*]] = arith.select %{{.*}}, %[[ROWS]], %[[MIDDLE]] : index
+// CHECK: affine.for %{{.*}} = 0 to %[[MAIN]] step 8 {
+// CHECK-NEXT: affine.for %{{.*}} = 0 to 48 step 48 {
+// CHECK: affine.for %{{.*}} = %[[FROM]] to %[[TO]] step 7 {
+// CHECK: affine.for %{{.*}} = %{{.*}} to %{{.*}} step 3 {
+// CHECK: affine.for %{{.*}} = %{{.*}} to %{{.*}} step 2 {
+// CHECK: affine.for %{{.*}} = %{{.*}} to %{{.*}} {
 func.func private @rows(%a: memref<?x64xf32>, %b: memref<64x48xf32>, %c: memref<?x48xf32>) {
   %axis = arith.constant 0 : index
   %n = memref.dim %a, %axis : memref<?x64xf32>
@@ -31,7 +41,7 @@ func.func private @rows(%a: memref<?x64xf32>, %b: memref<64x48xf32>, %c: memref<
 // CHECK-LABEL: func.func private @known(
 // CHECK: affine.for %{{.*}} = 0 to 7 step 7 {
 // CHECK: affine.for %{{.*}} = 7 to 13 step 6 {
-// CHECK-NOT: mod
+// CHECK-NOT: select
 func.func private @known(%a: memref<13x64xf32>, %b: memref<64x48xf32>, %c: memref<13x48xf32>) {
   %zero = arith.constant 0.0 : f32
   affine.for %i = 0 to 13 {
