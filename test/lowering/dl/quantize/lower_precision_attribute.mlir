@@ -1,4 +1,4 @@
-// RUN: dlc-opt %s --split-input-file --dl-lower-precision --verify-diagnostics | filecheck %s
+// RUN: dlc-opt %s --split-input-file --dl-set-target=target=znver4 --dl-lower-precision --verify-diagnostics | filecheck %s
 // What the module's attribute says.
 
 // CHECK-LABEL: func.func @allowed(
