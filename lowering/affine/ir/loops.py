@@ -83,20 +83,6 @@ class Bound:
         whole = ir.AffineExpr.get_floor_div(self.map.results[0], multiple) * multiple
         return Bound(ir.AffineMap.get(self.map.n_dims, self.map.n_symbols, [whole]), self.operands)
 
-    def modulo(self, number: int) -> Bound:
-        """What is left of the bound, which is not negative, after steps of `number`."""
-        if self.is_multiple_of(number):
-            return Bound.constant(0)
-        return Bound(ir.AffineMap.get(self.map.n_dims, self.map.n_symbols, [self.map.results[0] % number]), self.operands)
-
-    def less(self, other: Bound) -> Bound:
-        """The bound less another one over the same operands."""
-        if other.static == 0:
-            return self
-        return Bound(
-            ir.AffineMap.get(self.map.n_dims, self.map.n_symbols, [self.map.results[0] - other.map.results[0]]), self.operands
-        )
-
     def is_multiple_of(self, number: int) -> bool:
         """Whether the bound is known to be a multiple of `number`."""
         rest = ir.AffineExpr.get_mod(self.map.results[0], number).maybe_downcast()
