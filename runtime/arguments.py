@@ -52,10 +52,12 @@ def bind_in_order(specs: Sequence[TensorSpec], values: Sequence[Any]) -> list[np
 
 def in_order(specs: Sequence[TensorSpec], arguments: Sequence[Any]) -> Sequence[Any]:
     """One value per spec, unchecked, from the `arguments` of `bind_arguments`."""
-    if len(arguments) == 1 and isinstance(arguments[0], Mapping):
-        return _by_name(specs, arguments[0])
-    if len(arguments) == 1 and isinstance(arguments[0], list | tuple):
-        arguments = arguments[0]
+    if len(arguments) == 1:
+        (given,) = arguments
+        if isinstance(given, (list, tuple)):  # faster than an abstract class, so it comes first
+            arguments = given
+        elif isinstance(given, Mapping):
+            return _by_name(specs, given)
     check_count(specs, arguments)
     return arguments
 

@@ -49,6 +49,7 @@ class HostedModel(CompiledModel):
         self._specs = tuple(spec_of(name, kind) for name, kind in graph.inputs.items())
         self._results = tuple(spec_of(name, kind) for name, kind in graph.outputs.items())
         self._names = frozenset(graph.inputs)
+        self._takes_list = len(self._specs) == 1 and takes_list(self._specs[0])
         self._program = HostProgram(graph, self._run_segment)
         self._cancellations = 0
 
@@ -94,16 +95,15 @@ class HostedModel(CompiledModel):
 
     def __call__(self, *arguments: Any) -> list[Any]:
         if len(arguments) == 1 and type(arguments[0]) is dict and arguments[0].keys() == self._names:
-            named = arguments[0]
+            values = {spec.name: checked_value(spec, arguments[0][spec.name]) for spec in self._specs}
         else:
             given = in_order(self._specs, self._wrapped(arguments))  # type: ignore[arg-type]
-            named = {spec.name: value for spec, value in zip(self._specs, given, strict=True)}
-        values = {spec.name: checked_value(spec, named[spec.name]) for spec in self._specs}
+            values = {spec.name: checked_value(spec, value) for spec, value in zip(self._specs, given, strict=True)}
         return self._program.run(values, self._check_of_call())
 
     def _wrapped(self, arguments: Sequence[Any]) -> Sequence[Any]:
         """The arguments of a call; a list for the only input, if that is a sequence, is no list of arguments."""
-        if len(self._specs) != 1 or len(arguments) != 1 or not takes_list(self._specs[0]):
+        if not self._takes_list or len(arguments) != 1:
             return arguments
         (given,) = arguments
         is_listed = isinstance(given, list | tuple) and len(given) == 1 and isinstance(given[0], list | tuple | None)

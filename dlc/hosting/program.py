@@ -35,27 +35,25 @@ class HostProgram:
             values[name] = around[name]
         for step in graph.steps:
             check()
-            for name, value in zip(step.outputs, self._outputs_of(step, values, check), strict=False):
+            for name, value in zip(step.outputs, self._outputs_of(step, values, check)):  # noqa: B905 (a keyword is slow)
                 if name:
                     values[name] = value
         return [values[name] for name in graph.outputs]
 
     def _outputs_of(self, step: Step, values: Mapping[str, Any], check: Check) -> Sequence[Any]:
-        if isinstance(step, GraphSegment):
-            return self._run_segment(step, [values[name] for name in step.inputs])
         inputs = [values[name] for name in step.inputs]
+        if isinstance(step, GraphSegment):
+            return self._run_segment(step, inputs)
         try:
             if isinstance(step, HostCall):
                 found = step.function(step.node, *inputs)
                 return found if isinstance(found, tuple) else (found,)
             return _FLOWS[step.op](self, step, inputs, values, check)
-        except InvalidInputError:
+        except (InvalidInputError, OutOfMemoryError):
             raise
         except _FAULTS as error:
             raise InvalidInputError(f"node '{step.label}' ({step.op}): {error}") from error
         except MemoryError as error:
-            if isinstance(error, OutOfMemoryError):
-                raise
             raise OutOfMemoryError(f"out of memory: node '{step.label}': {error}; give smaller inputs or free memory") from error
 
     def _if(self, step: ControlFlow, inputs: Sequence[Any], around: Mapping[str, Any], check: Check) -> Sequence[Any]:

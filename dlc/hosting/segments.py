@@ -48,10 +48,13 @@ class CompiledSegment:
         """The outputs for `arrays`."""
         types = self._types_of(arrays)
         variant = self.variants.get(types) or self.variants.find(types, functools.partial(self._built, types))
-        return variant(list(arrays))
+        return variant(arrays)
 
     def _types_of(self, arrays: Sequence[np.ndarray]) -> TensorTypes:
-        key = tuple([(type(array), getattr(array, "dtype", None), getattr(array, "shape", None)) for array in arrays])
+        try:
+            key = tuple([(array.dtype, array.shape) for array in arrays])
+        except AttributeError:  # a list, or no value: `_type_in_call` says which
+            key = ()
         types = self._types.get(key)
         if types is None:
             types = tuple(map(_type_in_call, self.segment.inputs.items(), arrays))
@@ -116,7 +119,7 @@ def declared_types(segment: GraphSegment) -> TensorTypes | None:
 def _type_in_call(declared: tuple[str, HostType], array: object) -> tuple[str, tuple[Dim, ...]]:
     """The declared type of an input where the array fits it, else its own, of any size."""
     name, kind = declared
-    if not isinstance(array, np.ndarray):
+    if not isinstance(array, np.ndarray | np.generic):
         raise InvalidInputError(f"value '{name}' is a {type(array).__name__} where compiled code takes a tensor; unpack it first")
     dtype = dtype_of_numpy(array.dtype)
     if not isinstance(kind, HostTensor) or kind.shape is None or (kind.dtype, len(kind.shape)) != (dtype, array.ndim):
