@@ -13,7 +13,7 @@ int main(void) {
   const float x[ROWS * FEATURES] = {0.5f, -1.0f, 2.0f, 0.25f, 1.5f, 0.0f, -0.75f, 1.0f};
   float scores[ROWS * CLASSES];
   mlp_inputs inputs = {x, ROWS};
-  mlp_outputs outputs = {scores, ROWS * CLASSES, {0}};
+  mlp_outputs outputs = {scores};
   mlp_context *context = NULL;
   if (mlp_init(NULL, &context) || mlp_run(context, &inputs, &outputs)) {
     fprintf(stderr, "%s\n", mlp_message());

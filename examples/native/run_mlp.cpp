@@ -46,10 +46,10 @@ std::vector<float> run(mlp_context *context, const std::vector<float> &x) {
   mlp_inputs inputs{};
   inputs.x = x.data();
   inputs.size_rows = static_cast<std::int64_t>(x.size() / 4);
-  mlp_outputs outputs{}; // without memory: the call makes it
+  std::vector<float> scores(x.size() / 4 * 3);
+  mlp_outputs outputs{};
+  outputs.scores = scores.data();
   check(mlp_run(context, &inputs, &outputs));
-  std::vector<float> scores(outputs.scores, outputs.scores + outputs.scores_sizes[0] * outputs.scores_sizes[1]);
-  mlp_release(outputs.scores);
   return scores;
 }
 

@@ -48,9 +48,11 @@ int main(void) {
   show(mixed_run(context, &inputs, &outputs));
   inputs.size_n = 2;
   show(mixed_run(context, &inputs, &outputs));
-  mixed_release(outputs.sum_0);
-  mixed_release(outputs._1half);
-  mixed_release(outputs.is_greater);
+  int64_t sum[6];
+  uint16_t half[6];
+  uint8_t is_greater[6];
+  outputs = (mixed_outputs){sum, half, is_greater};
+  show(mixed_run(context, &inputs, &outputs));
   mixed_free(context);
   return 0;
 }

@@ -9,7 +9,7 @@ import numpy as np
 import onnx
 import pytest
 from click.exceptions import BadParameter
-from native_models import COMPILER, LIBRARIES, STRICT, checked_run, example_model, mixed_types, needs_compiler
+from native_models import COMPILER, LIBRARIES, STRICT, checked_run, example_model, mixed_types, needs_compiler, odd_models
 
 from dlc.errors import InvalidInputError, TargetError
 from dlc.native.names import field_names, model_name, quoted
@@ -156,5 +156,20 @@ def test_calls_are_checked(tmp_path: Path) -> None:
         "1 model 'mixed': input 'int' is null",
         "1 model 'mixed': the memory of input 'int' is not aligned to its elements",
         "1 model 'mixed': input 'input.1' has more bytes than 63 bits can count",
+        "1 model 'mixed': output 'sum/0' is null",
         "0",
+    ]
+
+
+@needs_compiler
+def test_results_of_unknown_sizes(tmp_path: Path) -> None:
+    """A call without memory for such a result makes it, and one with too little is refused."""
+    onnx.save(odd_models()["sizes"][0], tmp_path / "places.onnx")
+    command.main([str(tmp_path / "places.onnx"), "--emit=static-lib", "-o", str(tmp_path / "libplaces.a")], standalone_mode=False)
+    source, program = Path(__file__).parent / "places.c", tmp_path / "calls"
+    checked_run([COMPILER, *STRICT, f"-I{tmp_path}", source, tmp_path / "libplaces.a", *LIBRARIES, "-o", program])
+    assert checked_run([program]).splitlines() == [
+        "2 x 3: 2 at the end",
+        "2 x 3: 2 at the end",
+        "1 model 'places': output 'y' takes 48 bytes, and there is room for 40",
     ]
