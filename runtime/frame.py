@@ -17,47 +17,33 @@ from .results import SMALL_BYTES, ResultReader, block_type
 from .signature import Signature, TensorSpec
 
 WORD = 8
-_CALL_WORDS = 12
+_CALL_WORDS = 14
 """Words of the runtime's `DlcArrayCall`: entry, arguments, threads, results, their count, limit, cancellations; arrays, inputs'
-count, class, weights, their count. The first seven are its `DlcCall`."""
+count, class, weights, their count, sizes of dims, their count. The first seven are its `DlcCall`."""
 _MEMORY_WORDS = 3
 """Words of a `DlcMemory`: address, size, name."""
-_ARRAY_WORDS = 7
-"""Words of a `DlcArray`: object, dtype, item size, rank, descriptor, sizes, bytes of a new one."""
+_ARRAY_WORDS = 8
+"""Words of a `DlcArray`: object, dtype, item size, rank, descriptor, sizes, bytes of a new one, dims."""
 _NEW_BYTES = 6
-"""The last of them."""
+"""The last of them but one."""
 _RAISED = 1
 """The `DlcOutcome` of a call whose entry raised an error."""
-
-_empty = np.empty
-
-
-class _Input:
-    """One input: where its descriptor begins, and the shape that the descriptor has now."""
-
-    __slots__ = ("at", "object", "shape")
-
-    def __init__(self, at: int, place: int) -> None:
-        self.at, self.object = at, place
-        self.shape: tuple[int, ...] | None = None
 
 
 class _Output:
     """One result: where its descriptor, its array, its expected sizes and the memory given for it are noted.
 
-    `shape` is that of the last call when dims are dynamic, and None when no memory is given: the result lies where the entry
-    says, or is large and may get another shape. `block` is the type of the runtime's memory for one that is large.
+    The expected sizes are those of the last call when dims are dynamic. `block` is the type of the runtime's memory for one that
+    is large.
     """
 
-    __slots__ = ("at", "block", "bytes", "dtype", "given", "is_static", "label", "object", "shape", "sizes")
+    __slots__ = ("at", "block", "dtype", "given", "is_static", "label", "object", "rank", "sizes")
 
     def __init__(self, spec: TensorSpec, at: int, place: int, sizes: int, given: int) -> None:
         self.at, self.object, self.sizes, self.given = at, place, sizes, given
-        self.dtype = spec.numpy_dtype
+        self.dtype, self.rank = spec.numpy_dtype, spec.rank
         self.is_static = all(isinstance(dim, int) for dim in spec.shape)
-        self.shape: tuple[int, ...] | None = None
         self.block: Any = None
-        self.bytes = 0
         self.label = ctypes.create_string_buffer(f"result '{spec.name}'".encode())
 
 
@@ -93,9 +79,13 @@ class CallFrame:
         table = pointers + count
         given = table + count + len(param_pointers)
         sizes = list(itertools.accumulate((spec.rank for spec in signature.outputs), initial=given + _MEMORY_WORDS * outputs))
-        objects = sizes[-1]
+        dims = sizes[-1]
+        numbered, decided = _numbered_dims((*signature.inputs, *signature.outputs))
+        objects = dims + len(numbered)
         call = objects + _ARRAY_WORDS * len(specs)
-        self._words = array("q", bytes(WORD * (call + _CALL_WORDS)))
+        dim_sizes = call + _CALL_WORDS
+        self._words = array("q", bytes(WORD * (dim_sizes + decided)))
+        self._words[dims:objects] = numbered
         base = self._words.buffer_info()[0]
         for index, place in enumerate(records):
             self._words[pointers + index] = base + WORD * place
@@ -104,11 +94,12 @@ class CallFrame:
         prepared = [entry, base + WORD * table, threads or 0, base + WORD * given, outputs, limit or 0, cancellations]
         self._words[call : call + len(prepared)] = array("q", prepared)
         begin, length = self._weights.buffer_info()
-        self._words[call + len(prepared) :] = array("q", [base + WORD * objects, inputs, id(np.ndarray), begin, length // 2])
+        arrays = [base + WORD * objects, inputs, id(np.ndarray), begin, length // 2, base + WORD * dim_sizes, decided]
+        self._words[call + len(prepared) : dim_sizes] = array("q", arrays)
         self.address = base + WORD * call
         self.pointer = ctypes.c_void_p(self.address)
         array_places = [objects + _ARRAY_WORDS * index for index in range(len(specs))]
-        self._inputs = [_Input(at, place) for at, place in zip(places[outputs:], array_places[:inputs], strict=False)]
+        self._inputs = places[outputs:-1]
         self._input_objects = array_places[:inputs]
         self._outputs = [
             _Output(spec, at, place, size, given + _MEMORY_WORDS * index)
@@ -116,41 +107,37 @@ class CallFrame:
                 zip(signature.outputs, places, array_places[inputs:], sizes, strict=False)
             )
         ]
-        for spec, taken in zip(signature.inputs, self._inputs, strict=True):
-            self._note_array(spec, taken.object, taken.at, taken.at + 3)
+        for spec, at, place in zip(signature.inputs, self._inputs, self._input_objects, strict=True):
+            self._note_array(spec, place, at, at + 3, dims)
+            dims += spec.rank
         for spec, slot in zip(signature.outputs, self._outputs, strict=True):
-            self._note_array(spec, slot.object, slot.at, slot.sizes)
+            self._note_array(spec, slot.object, slot.at, slot.sizes, dims)
+            dims += spec.rank
             self._words[slot.given + 2] = ctypes.addressof(slot.label)
             if slot.is_static:
                 self._expect(slot, tuple(dim for dim in spec.shape if isinstance(dim, int)))
 
-    def _note_array(self, spec: TensorSpec, place: int, descriptor: int, sizes: int) -> None:
+    def _note_array(self, spec: TensorSpec, place: int, descriptor: int, sizes: int, dims: int) -> None:
         """Write a `DlcArray`; no array has its sizes yet."""
         base, dtype = self._words.buffer_info()[0], spec.numpy_dtype
-        fields = [0, id(dtype), dtype.itemsize, spec.rank, base + WORD * descriptor, base + WORD * sizes, 0]
+        fields = [0, id(dtype), dtype.itemsize, spec.rank, *(base + WORD * at for at in (descriptor, sizes)), 0, base + WORD * dims]
         self._words[place : place + _ARRAY_WORDS] = array("q", fields)
         self._words[sizes : sizes + spec.rank] = array("q", [-1] * spec.rank)
 
-    def bind(self, arguments: Sequence[Any]) -> list[Any] | None:
-        """Prepare a call with row-major arrays of the shapes of the last call: the arrays for `take_results` after it.
+    def bind(self, arguments: Sequence[Any]) -> list[np.ndarray | None] | None:
+        """Prepare a call with row-major arrays of the model's types: the arrays for `take_results` after it.
 
         None for any other arguments.
         """
-        words = self._words
         if len(arguments) != len(self._input_objects):
             return None
         for place, value in zip(self._input_objects, arguments):  # noqa: B905  # checked, and 0.1 us faster
-            words[place] = id(value)
-        given: list[Any] = []
-        for slot in self._outputs:
-            if slot.shape is None:
-                words[slot.object] = 0
-                given.append(None)
-            else:
-                values = _empty(slot.shape, slot.dtype) if slot.block is None else self._new_large(slot)
-                words[slot.object] = id(values)
-                given.append(values)
-        return None if self._library.bind_arrays(self.pointer, 0) else given
+            self._words[place] = id(value)
+        if self._library.bind_inputs(self.pointer, 1):
+            return None
+        given = self.new_results()
+        self.give_memory(given)
+        return given
 
     def finish(self, outcome: int, given: Sequence[np.ndarray | None], reader: ResultReader) -> list[np.ndarray]:
         """The results of a call that came to `outcome`: an error, or results that may lie elsewhere than in `given`."""
@@ -160,28 +147,24 @@ class CallFrame:
 
     def describe_inputs(self, arrays: Iterable[np.ndarray]) -> None:
         """Point the descriptors at arrays that fit."""
-        words = self._words
-        for slot, values in zip(self._inputs, arrays, strict=True):
-            if values.shape != slot.shape:
-                descriptor = array("q", describe(values))
-                words[slot.at : slot.at + len(descriptor)] = descriptor
-                slot.shape = values.shape
-            else:
-                words[slot.at] = words[slot.at + 1] = address_of(values)
+        for at, values in zip(self._inputs, arrays, strict=True):
+            descriptor = array("q", describe(values))
+            self._words[at : at + len(descriptor)] = descriptor
 
     def new_results(self) -> list[np.ndarray | None]:
         """New arrays for the results whose shapes are known or guessed, None for the others."""
-        return [
-            None if slot.shape is None else np.empty(slot.shape, slot.dtype) if slot.block is None else self._new_large(slot)
-            for slot in self._outputs
-        ]
+        return [self._new_result(slot) if self._words[slot.object + _NEW_BYTES] else None for slot in self._outputs]
 
-    def _new_large(self, slot: _Output) -> np.ndarray:
-        """An array in the runtime's memory, which was in use by an earlier call and costs no page faults."""
-        address = self._library.try_allocate(0, slot.bytes)
+    def _new_result(self, slot: _Output) -> np.ndarray:
+        """An array of the expected sizes; a large one in the runtime's memory, which was in use before and costs no page faults."""
+        shape = self._words[slot.sizes : slot.sizes + slot.rank].tolist()
+        if slot.block is None:
+            return np.empty(shape, slot.dtype)
+        size = self._words[slot.object + _NEW_BYTES]
+        address = self._library.try_allocate(0, size)
         if address is None:
-            address = self._library.allocate(slot.bytes, what=slot.label.value.decode())  # raises, or there is memory by now
-        return np.ndarray(slot.shape or (), slot.dtype, slot.block.from_address(address))
+            address = self._library.allocate(size, what=slot.label.value.decode())  # raises, or there is memory by now
+        return np.ndarray(shape, slot.dtype, slot.block.from_address(address))
 
     def give_memory(self, arrays: Sequence[np.ndarray | None]) -> None:
         """Let the results of the next call lie in `arrays`, as far as there are any."""
@@ -194,17 +177,12 @@ class CallFrame:
 
         None are for large ones that may get another shape, or may lie in a donated input: a cache would be allocated for nothing.
         """
-        self._words[slot.sizes : slot.sizes + len(shape)] = array("q", shape)
-        slot.bytes = slot.dtype.itemsize * math.prod(shape)
-        is_large = slot.bytes >= SMALL_BYTES
+        size = slot.dtype.itemsize * math.prod(shape)
+        is_large = size >= SMALL_BYTES
         is_made_by_entry = is_large and (self._is_donating or not slot.is_static)
-        slot.block = block_type(self._library, slot.bytes) if is_large and not is_made_by_entry else None
-        self._plan(slot, None if slot.bytes == 0 or is_made_by_entry else shape)
-
-    def _plan(self, slot: _Output, shape: tuple[int, ...] | None) -> None:
-        """Have arrays of `shape` made for a result before calls, or none."""
-        slot.shape = shape
-        self._words[slot.object + _NEW_BYTES] = 0 if shape is None else slot.bytes
+        self._words[slot.sizes : slot.sizes + slot.rank] = array("q", shape)
+        self._words[slot.object + _NEW_BYTES] = 0 if is_made_by_entry else size
+        slot.block = block_type(self._library, size) if is_large and not is_made_by_entry else None
 
     def take_results(self, given: Sequence[np.ndarray | None], reader: ResultReader) -> list[np.ndarray]:
         """The results: those of `given` in which they lie, else what `reader` makes of their descriptors."""
@@ -225,7 +203,7 @@ class CallFrame:
         slot, spec = self._outputs[index], self._signature.outputs[index]
         values = reader.read(spec, self._words[slot.at : slot.at + 3 + spec.rank])
         if slot.is_static and self._words[slot.given]:
-            self._plan(slot, None)
+            self._words[slot.object + _NEW_BYTES] = 0
         return values
 
     def _expect_shapes(self, results: Sequence[np.ndarray]) -> None:
@@ -233,3 +211,14 @@ class CallFrame:
         for slot, values in zip(self._outputs, results, strict=True):
             if not slot.is_static:
                 self._expect(slot, values.shape)
+
+
+def _numbered_dims(specs: Iterable[TensorSpec]) -> tuple[array[int], int]:
+    """The `dims` of each spec's `DlcArray`, one after the other, and how many of them calls decide."""
+    numbers: dict[object, int] = {}
+    words = array("q")
+    for spec in specs:
+        for dim in spec.shape:
+            key = object() if dim is None else dim  # each unnamed dim has a size of its own
+            words.append(dim if isinstance(dim, int) else ~numbers.setdefault(key, len(numbers)))
+    return words, len(numbers)

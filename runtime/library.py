@@ -55,8 +55,8 @@ class RuntimeLibrary:
                 function.restype = RESULTS.get(name)
             self.call: Callable[[ctypes.c_void_p], int] = self._library.dlc_call
             """`dlc_call` as it is: 1 says that `last_error` has a message. It runs without the GIL."""
-            self.bind_arrays: Callable[[ctypes.c_void_p, int], int] = self._library.dlc_bind_arrays
-            """`dlc_bind_arrays`; where arrays are not laid out as it takes them, a function that fits none."""
+            self.bind_inputs: Callable[[ctypes.c_void_p, int], int] = self._library.dlc_bind_inputs
+            """`dlc_bind_inputs`; where arrays are not laid out as it takes them, a function that fits none."""
             self.try_allocate: Callable[[int, int], int | None] = self._library.dlc_try_allocate
             """`allocate`, alignment before size, with None where there is no memory; as it is, for the sake of speed."""
             self.free: Callable[[int], None] = self._library._mlir_memref_to_llvm_free
@@ -64,7 +64,7 @@ class RuntimeLibrary:
             self.new_callers = NativeCalls(self._library).new_callers
             """Built-in functions for calls from Python, see `NativeCalls`."""
             if not reads_arrays(self._library):
-                self.bind_arrays = lambda call, is_foreign: 2
+                self.bind_inputs = lambda call, takes_sizes: 2
         except (OSError, AttributeError) as error:
             raise RuntimeLoadError(f"cannot load the runtime library: {error}; reinstall dlc to rebuild it") from error
         self.path = path

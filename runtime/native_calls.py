@@ -47,15 +47,15 @@ class NativeCalls:
         if self._table is not None and not self._makes_arrays():
             self._table = None
 
-    def new_callers(self, idle: list[int], inputs: Sequence[str], outputs: Sequence[str]) -> tuple[Caller, Caller]:
+    def new_callers(self, idle: list[int], inputs: Sequence[str], outputs: Sequence[str]) -> tuple[Caller, Caller, Caller, Caller]:
         """Functions for the arguments of a call, and for those and arrays for its results; `inputs` and `outputs` are their names.
 
-        They use the records at the addresses in `idle`.
+        They use the records at the addresses in `idle`. The last two are the same for inputs of the sizes of the last call alone.
         """
         if self._table is None:
-            return _leave_all, _leave_all
+            return _leave_all, _leave_all, _leave_all, _leave_all
         make = _NEW_CALLERS(("dlc_new_callers", self._library))
-        callers: tuple[Caller, Caller] = make(idle, tuple(inputs), tuple(outputs), id(np.ndarray), self._table)
+        callers: tuple[Caller, Caller, Caller, Caller] = make(idle, tuple(inputs), tuple(outputs), id(np.ndarray), self._table)
         return callers
 
     def _makes_arrays(self) -> bool:
@@ -66,7 +66,8 @@ class NativeCalls:
     def _makes_array(self, expected: npt.NDArray[np.generic]) -> bool:
         sizes = (ctypes.c_int64 * expected.ndim)(*expected.shape)
         dtype = expected.dtype
-        words = (ctypes.c_int64 * 7)(0, id(dtype), dtype.itemsize, expected.ndim, 0, ctypes.addressof(sizes), expected.nbytes)
+        fields = [0, id(dtype), dtype.itemsize, expected.ndim, 0, ctypes.addressof(sizes), expected.nbytes, 0]
+        words = (ctypes.c_int64 * len(fields))(*fields)
         made = _NEW_ARRAY(("dlc_new_array", self._library))(ctypes.addressof(words), id(np.ndarray), self._table)
         return (
             type(made) is np.ndarray

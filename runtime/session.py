@@ -71,7 +71,8 @@ class Session:
         # Donated inputs need more checks than those of native calls, which are left without frames.
         idle = [] if self._is_donating else self._idle
         inputs, outputs = ([spec.name for spec in specs] for specs in (self.signature.inputs, self.signature.outputs))
-        self._call_fast, self._run_fast = self._library.new_callers(idle, inputs, outputs)
+        callers = self._library.new_callers(idle, inputs, outputs)
+        self._call_fast, self._run_fast, self._call_again, self._run_again = callers
 
     def _bind(self, params: Mapping[str, np.ndarray]) -> list[np.ndarray]:
         """Arrays for the entry's parameters: the caller's, and those that are computed from them."""

@@ -113,7 +113,7 @@ class VersionedModel(CompiledModel):
     def __call__(self, *arguments: Any) -> list[np.ndarray]:
         last = self._last[0]
         if last is not None:
-            results = last.session._call_fast(*arguments)  # refuses other sizes
+            results = last.session._call_again(*arguments)  # refuses other sizes
             if results is not None:
                 next(last.calls)
                 return results if isinstance(results, list) else last.session._complete(results, arguments)
@@ -131,7 +131,7 @@ class VersionedModel(CompiledModel):
             return self(inputs)
         last = self._last[0]
         if last is not None:
-            results = last.session._run_fast(inputs, outputs)
+            results = last.session._run_again(inputs, outputs)
             if results is not None:
                 next(last.calls)
                 return results if isinstance(results, list) else last.session._complete_run(results, inputs, outputs)

@@ -134,18 +134,20 @@ struct NumpyArray;
 
 // An input or result of a call with arrays: the array object of this call (null: none for this result), and what it must be. The
 // sizes of an input are those in its descriptor. Arrays of `newBytes` are made for a result before a call, none where that is 0.
+// `dims` are what the model says of each size: the size itself, or ~n for dim n of those that calls decide.
 struct DlcArray {
   const NumpyArray *object;
   const void *dtype;
   int64_t itemSize;
   int64_t rank;
   int64_t *descriptor;
-  const int64_t *sizes;
+  int64_t *sizes;
   int64_t newBytes;
+  const int64_t *dims;
 };
 
 // A call with arrays, inputs before results. `type` is NumPy's class of arrays; `weights` are the begins and ends of memory that
-// no result may lie in, in ascending order.
+// no result may lie in, in ascending order. `dimSizes` has room for the dims that calls decide, each of which has one size in a call.
 struct DlcArrayCall {
   DlcCall call;
   DlcArray *arrays;
@@ -153,18 +155,29 @@ struct DlcArrayCall {
   const void *type;
   const int64_t *weights;
   int64_t weightCount;
+  int64_t *dimSizes;
+  int64_t dimCount;
 };
 
 // What a call with arrays comes to: it raised an error; an array is not the row-major one that is expected, and nothing was run;
 // results lie elsewhere than in the arrays given for them.
 enum DlcOutcome : int32_t { DLC_DONE = 0, DLC_RAISED = 1, DLC_UNFIT = 2, DLC_ELSEWHERE = 3 };
 
-// dlc_call after its descriptors were pointed at the arrays; returns a DlcOutcome. Arrays for results are checked if they are
-// `isForeign`: not new ones.
-int32_t dlc_call_arrays(const DlcArrayCall *prepared, int32_t isForeign);
+// Points the descriptors of a call at the noted arrays for its inputs; returns 0, or 2 where one is not as expected. With
+// `takesSizes`, they may have other sizes than those of the last call, where the model lets calls decide them: results are then
+// expected to have the sizes that follow.
+DLC_EXPORT int32_t dlc_bind_inputs(const DlcArrayCall *prepared, int32_t takesSizes);
 
-// What dlc_call_arrays does before it calls: returns 0 or 2. The DlcCall may then be run by other means.
-DLC_EXPORT int32_t dlc_bind_arrays(const DlcArrayCall *prepared, int32_t isForeign);
+// dlc_call of a call whose inputs were bound. The arrays noted for its results are checked if they are the caller's (`areGiven`).
+DlcOutcome dlc_call_arrays(const DlcArrayCall *prepared, int32_t areGiven);
+
+// Where a result of a call lies: in the array that was noted for it, with its sizes; there with others; in memory of its own.
+enum DlcPlace : int32_t { DLC_IN_ARRAY, DLC_IN_OTHER_SIZES, DLC_IN_OWN_MEMORY };
+
+DlcPlace dlc_place_of(const DlcArray *output);
+
+// Expects a result of these sizes of the next call, with an array made before it if it is small.
+void dlc_expect_sizes(DlcArray *output, const int64_t *sizes);
 
 // Writes the fields that dlc_call_arrays reads: class, address, dtype, its flags, rank, sizes.
 DLC_EXPORT void dlc_read_array(const NumpyArray *array, int64_t *words);
@@ -176,12 +189,12 @@ struct PyObject;
 // Whether the process has the functions of CPython that the next two call.
 DLC_EXPORT int32_t dlc_has_python();
 
-// Two built-in functions for calls from Python, in a tuple. Arguments of the first are arrays by position, one list or tuple of
+// Four built-in functions for calls from Python, in a tuple. Arguments of the first are arrays by position, one list or tuple of
 // them, or one dict by the names `inputs` (a tuple). It takes the address of a DlcArrayCall from the end of the list `idle`, makes
 // arrays for its results, and runs it without the GIL. The second takes the arguments in one and, likewise by the names
 // `outputs`, the arrays for the results. Both return a list of the results; None where nothing was run, because `idle` is empty or
 // an array is not as expected; else a tuple of the DlcOutcome, the address, which the caller has to put back, and the list of
-// arrays for results. `arrayType` is NumPy's class of arrays, `numpyTable` the table of its C interface. Null after a Python error.
+// arrays for results. The third and fourth are these two for inputs of the sizes of the last call alone. `arrayType` is NumPy's class of arrays, `numpyTable` the table of its C interface. Null after a Python error.
 DLC_EXPORT PyObject *dlc_new_callers(PyObject *idle, PyObject *inputs, PyObject *outputs, const void *arrayType,
                                      void *const *numpyTable);
 

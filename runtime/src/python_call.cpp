@@ -7,6 +7,8 @@
 #include "dlc_runtime.h"
 #include "python.h"
 
+#include <algorithm>
+#include <iterator>
 #include <memory>
 
 namespace {
@@ -49,14 +51,18 @@ public:
     if (output.newBytes < kOwnMemoryFrom)
       return arrayAt(nullptr, 0, output);
     void *memory = dlc_try_allocate(0, static_cast<uint64_t>(output.newBytes));
-    if (!memory)
-      return nullptr;
+    return memory ? owningArray(memory, memory, output) : nullptr;
+  }
+
+  // An array of the result's sizes that starts at `data` and owns the `memory` that it lies in. Null after a Python error; the
+  // memory is freed then.
+  Reference owningArray(void *memory, void *data, const DlcArray &output) const {
     Reference owner(PyCapsule_New(memory, kMemoryName, freeMemory));
     if (!owner) {
       _mlir_memref_to_llvm_free(memory);
       return nullptr;
     }
-    Reference array = arrayAt(memory, kOrdinary, output);
+    Reference array = arrayAt(data, kOrdinary, output);
     if (!array || setBase(array.get(), owner.release()) < 0)
       return nullptr;
     return array;
@@ -82,7 +88,7 @@ public:
   ~Arrays() {
     for (int64_t i = 0; i < held; ++i)
       if (call.arrays[i].object)
-        Py_DecRef(const_cast<PyObject *>(reinterpret_cast<const PyObject *>(call.arrays[i].object)));
+        Py_DecRef(objectOf(call.arrays[i]));
   }
 
   // Notes the next arrays: by position, in one list or tuple, or in one dict by `names`; false for any others.
@@ -108,18 +114,61 @@ public:
     });
   }
 
+  // Whether all results lie in the arrays that were noted for them, or in memory of their own; where the caller gave an array
+  // (`areGiven`), the result must lie in it.
+  bool areReadable(bool areGiven) const {
+    return std::all_of(outputs(), outputs() + call.call.resultCount, [&](const DlcArray &output) {
+      DlcPlace place = dlc_place_of(&output);
+      return place == DLC_IN_ARRAY || (place == DLC_IN_OWN_MEMORY && !(areGiven && output.object));
+    });
+  }
+
+  // Notes an array that owns its memory for each result that lies in its own; false after a Python error.
+  bool readResults(const Numpy &numpy) {
+    bool isRead = true;
+    for (int64_t i = 0; i < call.call.resultCount; ++i) {
+      DlcArray &output = outputs()[i];
+      if (dlc_place_of(&output) == DLC_IN_OWN_MEMORY)
+        isRead = readResult(output, numpy, isRead);
+    }
+    return isRead;
+  }
+
   // The noted results in a new list; null after a Python error.
   Reference results() const {
     Reference list(PyList_New(call.call.resultCount));
     for (int64_t i = 0; list && i < call.call.resultCount; ++i) {
-      const void *object = call.arrays[call.inputCount + i].object;
-      auto *result = static_cast<PyObject *>(const_cast<void *>(object ? object : &_Py_NoneStruct));
+      PyObject *result = outputs()[i].object ? objectOf(outputs()[i]) : &_Py_NoneStruct;
       PyList_SetItem(list.get(), i, shared(result).release());
     }
     return list;
   }
 
 private:
+  // Notes the array of one result, or frees its memory after an error.
+  static bool readResult(DlcArray &output, const Numpy &numpy, bool isWanted) {
+    if (output.object) {
+      Py_DecRef(objectOf(output));
+      output.object = nullptr;
+      output.newBytes = 0; // made in vain; for other sizes there is one again
+    }
+    auto *memory = reinterpret_cast<char *>(output.descriptor[0]);
+    if (!isWanted) {
+      _mlir_memref_to_llvm_free(memory);
+      return false;
+    }
+    dlc_expect_sizes(&output, output.descriptor + 3);
+    auto *data = reinterpret_cast<char *>(output.descriptor[1]) + output.descriptor[2] * output.itemSize;
+    output.object = reinterpret_cast<const NumpyArray *>(numpy.owningArray(memory, data, output).release());
+    return output.object != nullptr;
+  }
+
+  static PyObject *objectOf(const DlcArray &array) {
+    return const_cast<PyObject *>(reinterpret_cast<const PyObject *>(array.object));
+  }
+
+  DlcArray *outputs() const { return call.arrays + call.inputCount; }
+
   // None stands for no array.
   template <typename Get> bool holdAll(int64_t count, Get get) {
     for (int64_t i = 0; i < count; ++i, ++held) {
@@ -138,9 +187,9 @@ private:
   Reference made;
 };
 
-int32_t runUnlocked(const DlcArrayCall &call, bool isForeign) {
+DlcOutcome runUnlocked(const DlcArrayCall &call, bool areGiven) {
   void *thread = PyEval_SaveThread();
-  int32_t outcome = dlc_call_arrays(&call, isForeign);
+  DlcOutcome outcome = dlc_call_arrays(&call, areGiven);
   PyEval_RestoreThread(thread);
   return outcome;
 }
@@ -151,18 +200,29 @@ public:
   Caller(PyObject *idle, PyObject *inputs, PyObject *outputs, Numpy numpy)
       : idle(shared(idle)), inputs(shared(inputs)), outputs(shared(outputs)), numpy(numpy) {}
 
-  PyObject *call(PyObject *const *given, int64_t count) const {
-    return onRecord([&](Arrays &arrays) { return arrays.read(given, count, inputs.get()) ? arrays.makeResults(numpy) : false; }, false);
+  // `takesSizes` is as for dlc_bind_inputs.
+  PyObject *call(PyObject *const *given, int64_t count, bool takesSizes) const {
+    return onRecord(false, [&](DlcArrayCall &record, Arrays &arrays) {
+      if (!arrays.read(given, count, inputs.get()) || dlc_bind_inputs(&record, takesSizes) || !arrays.makeResults(numpy))
+        return DLC_UNFIT;
+      return runUnlocked(record, false);
+    });
   }
 
-  PyObject *run(PyObject *const *given, int64_t count) const {
-    auto read = [&](Arrays &arrays) { return arrays.read(given, 1, inputs.get()) && arrays.read(given + 1, 1, outputs.get()); };
-    return count == 2 ? onRecord(read, true) : none();
+  PyObject *run(PyObject *const *given, int64_t count, bool takesSizes) const {
+    if (count != 2)
+      return none();
+    return onRecord(true, [&](DlcArrayCall &record, Arrays &arrays) {
+      if (!arrays.read(given, 1, inputs.get()) || !arrays.read(given + 1, 1, outputs.get()) || dlc_bind_inputs(&record, takesSizes))
+        return DLC_UNFIT;
+      return runUnlocked(record, true);
+    });
   }
 
 private:
-  // Takes a record, which goes back unless its results are still to be read, and runs it after `note` has noted arrays in it.
-  template <typename Note> PyObject *onRecord(Note note, bool isForeign) const {
+  // Takes a record, which goes back unless its results are still to be read, and has `run` note arrays in it and run it. Those for
+  // results are the caller's (`areGiven`), or new ones.
+  template <typename Run> PyObject *onRecord(bool areGiven, Run run) const {
     int64_t last = PyList_Size(idle.get()) - 1;
     if (last < 0)
       return none();
@@ -170,16 +230,18 @@ private:
     PyList_SetSlice(idle.get(), last, last + 1, nullptr);
     auto &record = *static_cast<DlcArrayCall *>(PyLong_AsVoidPtr(address.get()));
     Arrays arrays(record);
-    int32_t outcome = note(arrays) ? runUnlocked(record, isForeign) : DLC_UNFIT;
-    if (outcome == DLC_UNFIT) {
+    DlcOutcome outcome = run(record, arrays);
+    bool isRead = outcome == DLC_ELSEWHERE && arrays.areReadable(areGiven);
+    bool isDone = outcome == DLC_DONE || (isRead && arrays.readResults(numpy));
+    if (isDone || isRead || outcome == DLC_UNFIT)
       PyList_Append(idle.get(), address.get());
-      return PyErr_Occurred() ? nullptr : none();
-    }
+    if (PyErr_Occurred())
+      return nullptr;
+    if (outcome == DLC_UNFIT)
+      return none();
     Reference results = arrays.results();
-    if (outcome == DLC_DONE) {
-      PyList_Append(idle.get(), address.get());
+    if (isDone)
       return results.release();
-    }
     Reference number(PyLong_FromLong(outcome));
     return number && results ? PyTuple_Pack(3, number.get(), address.get(), results.get()) : nullptr;
   }
@@ -192,13 +254,20 @@ private:
 
 const Caller &callerOf(PyObject *capsule) { return *static_cast<const Caller *>(PyCapsule_GetPointer(capsule, kCallerName)); }
 
-PyObject *callCaller(PyObject *self, PyObject *const *given, int64_t count) { return callerOf(self).call(given, count); }
+template <bool takesSizes> PyObject *callCaller(PyObject *self, PyObject *const *given, int64_t count) {
+  return callerOf(self).call(given, count, takesSizes);
+}
 
-PyObject *runCaller(PyObject *self, PyObject *const *given, int64_t count) { return callerOf(self).run(given, count); }
+template <bool takesSizes> PyObject *runCaller(PyObject *self, PyObject *const *given, int64_t count) {
+  return callerOf(self).run(given, count, takesSizes);
+}
 
 void deleteCaller(PyObject *capsule) { delete &callerOf(capsule); }
 
-PyMethodDef callDefinition = {"call", callCaller, kFastCall, nullptr}, runDefinition = {"run", runCaller, kFastCall, nullptr};
+PyMethodDef definitions[] = {{"call", callCaller<true>, kFastCall, nullptr},
+                             {"run", runCaller<true>, kFastCall, nullptr},
+                             {"call_again", callCaller<false>, kFastCall, nullptr},
+                             {"run_again", runCaller<false>, kFastCall, nullptr}};
 
 } // namespace
 
@@ -210,9 +279,12 @@ PyObject *dlc_new_callers(PyObject *idle, PyObject *inputs, PyObject *outputs, c
   if (!capsule)
     return nullptr;
   caller.release(); // it is the capsule's now
-  Reference call(PyCFunction_NewEx(&callDefinition, capsule.get(), nullptr));
-  Reference run(PyCFunction_NewEx(&runDefinition, capsule.get(), nullptr));
-  return call && run ? PyTuple_Pack(2, call.get(), run.get()) : nullptr;
+  Reference functions[std::size(definitions)];
+  std::transform(std::begin(definitions), std::end(definitions), functions,
+                 [&](PyMethodDef &each) { return Reference(PyCFunction_NewEx(&each, capsule.get(), nullptr)); });
+  if (!std::all_of(std::begin(functions), std::end(functions), [](const Reference &each) { return each != nullptr; }))
+    return nullptr;
+  return PyTuple_Pack(4, functions[0].get(), functions[1].get(), functions[2].get(), functions[3].get());
 }
 
 PyObject *dlc_new_array(const DlcArray *array, const void *arrayType, void *const *numpyTable) {

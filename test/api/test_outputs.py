@@ -185,8 +185,8 @@ def test_views_of_one_memory_are_refused_after_calls_that_fit(model: dlc.Compile
 def test_arrays_of_an_unknown_layout(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where the native library cannot read array objects, calls take the long way to the same results."""
     library = load_library()
-    monkeypatch.setattr(library, "bind_arrays", lambda call, is_foreign: 2)
-    monkeypatch.setattr(library, "new_callers", lambda idle, inputs, outputs: (lambda *arguments: None,) * 2)
+    monkeypatch.setattr(library, "bind_inputs", lambda call, takes_sizes: 2)
+    monkeypatch.setattr(library, "new_callers", lambda idle, inputs, outputs: (lambda *arguments: None,) * 4)
     model = _compiled(3)
     _check(model(x))
     outputs = [np.empty_like(x), np.empty_like(x)]

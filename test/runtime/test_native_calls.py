@@ -76,6 +76,80 @@ def test_results_and_no_leaks(how: str, size: int | str, refuse_python: Callable
     assert load_library().memory_live() == live
 
 
+@pytest.mark.parametrize("how", CALLS)
+def test_sizes_that_change(how: str, refuse_python: Callable[[], None]) -> None:
+    """Inputs of other sizes than those of the call before, and results that follow them: small, large and empty ones."""
+    model, call = _model("n"), CALLS[how]
+    call(model, np.ones(2, np.float32), np.ones(2, np.float32))
+    refuse_python()
+    gc.collect()
+    live = load_library().memory_live()
+    for size in (7, 3, LARGE, 600, 0, LARGE + 1, LARGE, 7, 7):
+        a, b = np.arange(size, dtype=np.float32), np.full(size, 3, np.float32)
+        results = call(model, a, b)
+        np.testing.assert_array_equal(results[0], a + b)
+        np.testing.assert_array_equal(results[1], a - b)
+    del results
+    assert load_library().memory_live() == live
+
+
+@pytest.mark.parametrize("columns", [3, 9_000])
+def test_sizes_that_data_decide(columns: int, refuse_python: Callable[[], None], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Results whose sizes only the call knows are arrays that own the memory that compiled code has allocated."""
+    with Graph() as graph:
+        x = graph.input("x", ("n", columns))
+        graph.output("places", dl.nonzero(x))
+        graph.output("double", dl.add(x, x))
+    model = dlc.compile(graph.module, num_threads=1)
+    model(np.ones((2, columns), np.float32))
+    refuse_python()
+    monkeypatch.setattr("dlc.runtime.frame.CallFrame.take_results", None)
+    gc.collect()
+    live = load_library().memory_live()
+    for rows, step in ((2, 2), (3, 1), (3, 5), (1, 7), (4, 2), (4, 2)):
+        x = (np.arange(rows * columns) % step == 0).astype(np.float32).reshape(rows, columns)
+        places, double = model(x)
+        np.testing.assert_array_equal(places, np.nonzero(x))
+        np.testing.assert_array_equal(double, 2 * x)
+        assert places.flags.carray and double.flags.carray
+    del places, double
+    assert load_library().memory_live() == live
+
+
+def test_sizes_that_do_not_fit() -> None:
+    """Dims of one name have one size, and dims of the model theirs, whatever sizes came before."""
+    with Graph() as graph:
+        a, b = graph.input("a", ("n", 2)), graph.input("b", ("n", "m"))
+        graph.output("sum", dl.add(a, dl.reduce_sum(b, axes=[1], keepdims=True)))
+    model = dlc.compile(graph.module, num_threads=1)
+    assert [str(spec) for spec in model.outputs] == ["sum: f32[n, 2]"]
+
+    def ones(*shape: int) -> np.ndarray:
+        return np.ones(shape, np.float32)
+
+    for n, m in ((3, 4), (5, 1), (3, 1)):
+        np.testing.assert_array_equal(model(ones(n, 2), ones(n, m))[0], np.full((n, 2), m + 1))
+        for outputs in (None, [ones(n, 2)]):
+            with pytest.raises(InvalidInputError, match=f"dim 'n' is {n + 1} here but {n} in input 'a'"):
+                model.run([ones(n, 2), ones(n + 1, m)], outputs)
+            with pytest.raises(InvalidInputError, match="dim 1 is 3 instead of 2"):
+                model.run([ones(n, 3), ones(n, m)], outputs)
+        with pytest.raises(InvalidInputError, match="output 'sum'"):
+            model.run([ones(n, 2), ones(n, m)], [ones(n + 1, 2)])
+        np.testing.assert_array_equal(model(ones(n, 2), ones(n, m))[0], np.full((n, 2), m + 1))
+
+
+def test_many_requests_of_several_sizes(monkeypatch: pytest.MonkeyPatch) -> None:
+    model, sizes = _model("n"), (5, 600, LARGE, 5, 0, 7)
+    requests = [[np.arange(size, dtype=np.float32), np.ones(size, np.float32)] for size in sizes]
+    model.run_many(requests)
+    monkeypatch.setattr("dlc.runtime.session.Session._bind_inputs", None)
+    for _ in range(2):
+        for (a, b), (total, difference) in zip(requests, model.run_many(requests), strict=True):
+            np.testing.assert_array_equal(total, a + b)
+            np.testing.assert_array_equal(difference, a - b)
+
+
 def test_results_own_their_memory() -> None:
     model = _model(600)
     a, b = np.ones(600, np.float32), np.zeros(600, np.float32)
