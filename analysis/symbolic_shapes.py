@@ -261,12 +261,36 @@ class SymbolicShapes:
             return [kind for value in operation.operands if (kind := self._types.get(value)) is not None]
         if operation.name == "tensor.insert_slice":
             return [self._types[operation.operands[1]]]
+        if operation.name == "tensor.empty":
+            return [self._empty(operation)]
         found = op_class(operation.name) if operation.name.startswith("dl.") else None
         if found is None or operation.regions:
             return ()
         op = operation.opview
         groups = [self._group(group) for group in op.operand_groups()]
         return found.inferred_types(*groups, **op.attribute_values())
+
+    def _empty(self, operation: ir.Operation) -> TensorType:
+        """Type of a `tensor.empty`, whose dynamic dims its operands give."""
+        declared = tensor_type(operation.results[0].type)
+        assert declared is not None
+        sizes = map(self._size, operation.operands)
+        return declared.with_shape([next(sizes) if dim is None else dim for dim in declared.shape])
+
+    def _size(self, value: ir.Value) -> Dim:
+        """The dim that an index is, where it is one or is read of a list of sizes; None where that is not known."""
+        if isinstance(value.owner, ir.Block):
+            return None
+        operation = value.owner.operation
+        if operation.name == "arith.constant":
+            return int(ir.IntegerAttr(operation.attributes["value"]).value)
+        if operation.name == "arith.index_cast":
+            return self._size(operation.operands[0])
+        if operation.name != "tensor.extract":
+            return None
+        elements = self._elements.get(operation.operands[0], ())
+        places = [self._size(place) for place in list(operation.operands)[1:]] or [0]
+        return elements[places[0]] if isinstance(places[0], int) and places[0] < len(elements) else None
 
     def _group(self, group: ir.Value | Sequence[ir.Value] | None) -> TensorType | tuple[TensorType, ...] | None:
         if group is None:

@@ -42,6 +42,7 @@ PIPELINES: Mapping[str, NamedPipeline] = {
             Stage(
                 "simplify",
                 (
+                    "dl-name-result-dims",
                     "dl-fold-shapes",
                     "dl-canonicalize",
                     "dl-fold-constants",

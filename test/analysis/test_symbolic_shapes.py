@@ -202,3 +202,17 @@ def test_names_of_dims_that_are_no_list_of_texts_say_nothing() -> None:
         shapes = SymbolicShapes(function.operation)
         named = [shapes.type_of(argument).shape[0] for argument in function.regions[0].blocks[0].arguments]
     assert len(named) == 2
+
+
+def test_empty_tensors_have_the_sizes_of_their_operands() -> None:
+    lines = [
+        _SHAPE,
+        "arith.constant 1 : index",
+        "tensor.extract %0[%1] : tensor<3xi64>",
+        "arith.index_cast %2 : i64 to index",
+        "arith.addi %3, %1 : index",
+        "tensor.empty(%3, %1, %4) : tensor<?x2x?x?xf32>",
+    ]
+    first, second, third, fourth = _shape_of_last(*lines)
+    assert (first, second, third) == ("m", 2, 1)
+    assert isinstance(fourth, str) and fourth not in ("n", "m")

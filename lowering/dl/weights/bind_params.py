@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from dlc._mlir import ir
-from dlc.analysis.symbolic_shapes import SymbolicShapes
 from dlc.analysis.symbols import symbol_name
 from dlc.dialects.dl.types import tensor_type
 from dlc.lowering.dl.weights.precompute import MARK, Precompute
@@ -19,8 +18,7 @@ class BindParams(Pass):
 
     One argument per distinct key, in order of first use, after the arguments that are there; its attribute `dl.param`
     is the key. The module attribute `dl.signature` lists inputs, outputs and params with their names and types, from
-    `dl.name` (else `arg0`, `out0`, ...) and `dl.dims`. An output without `dl.dims` has the names of inputs' dims that its dims
-    equal. The entry is the public function with params or `dl.name`, or
+    `dl.name` (else `arg0`, `out0`, ...) and `dl.dims`. The entry is the public function with params or `dl.name`, or
     the only public one. Running it again changes nothing.
 
     The params of a function marked `dl.precompute` become its arguments, and `dl.signature` gets the entry `precompute` with its
@@ -183,33 +181,12 @@ def _signature(entry: ir.Operation) -> dict[str, ir.Attribute]:
             )
     inputs = [(item, attributes) for item, attributes in arguments if "dl.param" not in attributes]
     params = [(item, attributes) for item, attributes in arguments if "dl.param" in attributes]
-    if not all(ir.RankedTensorType(item).has_static_shape for item in kind.results):
-        results = _with_dims(entry, results)
     return {
         "entry": ir.StringAttr.get(symbol_name(entry)),
         "inputs": _entries(entry, inputs, "dl.name", "arg"),
         "outputs": _entries(entry, results, "dl.name", "out"),
         "params": _entries(entry, params, "dl.param", "param"),
     }
-
-
-def _with_dims(entry: ir.Operation, results: Sequence[tuple[ir.Type, ir.DictAttr]]) -> list[tuple[ir.Type, ir.DictAttr]]:
-    """Types and attributes of results, with names of arguments' dims that dims of a result equal where it has no `dl.dims`."""
-    block = entry.regions[0].blocks[0]
-    shapes = SymbolicShapes(entry)
-    named = {dim for attributes in _attributes(entry, "arg_attrs") if "dl.dims" in attributes for dim in _names(attributes)}
-    found = []
-    for value, (kind, attributes) in zip(block.operations[len(block.operations) - 1].operands, results, strict=True):
-        names = [dim if dim in named else "" for dim in shapes.type_of(value).shape]
-        if any(names) and "dl.dims" not in attributes:
-            given = {item.name: item.attr for item in attributes}
-            attributes = ir.DictAttr.get({**given, "dl.dims": ir.ArrayAttr.get([ir.StringAttr.get(name) for name in names])})
-        found.append((kind, attributes))
-    return found
-
-
-def _names(attributes: ir.DictAttr) -> list[str]:
-    return [name.value for name in ir.ArrayAttr(attributes["dl.dims"]) if name.value]
 
 
 def _entries(function: ir.Operation, tensors: Sequence[tuple[ir.Type, ir.DictAttr]], label: str, prefix: str) -> ir.ArrayAttr:

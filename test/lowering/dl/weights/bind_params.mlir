@@ -3,7 +3,7 @@
 
 // CHECK: module attributes {dl.signature = {entry = "main_graph",
 // CHECK-SAME: inputs = [{dims = ["N", ""], name = "x", type = tensor<?x4xf32>}]
-// CHECK-SAME: outputs = [{dims = ["N", ""], name = "y", type = tensor<?x4xf32>}, {name = "out1", type = tensor<4xui8>}]
+// CHECK-SAME: outputs = [{name = "y", type = tensor<?x4xf32>}, {name = "out1", type = tensor<4xui8>}]
 // CHECK-SAME: params = [{name = "w", type = tensor<1x4xf32>}, {name = "u", type = tensor<4xui8>}]
 // CHECK-LABEL: func.func @main_graph(
 // CHECK-SAME: %[[X:.*]]: tensor<?x4xf32> {dl.dims = ["N", ""], dl.name = "x"}
