@@ -151,6 +151,7 @@ public:
     BlockHeader *header = newLargeBlock(alignment, size);
     if (!header)
       return nullptr;
+    adviseHugePages(header->start(), size);
     header->capacity = size;
     std::lock_guard<std::mutex> lock(mutex);
     used += size;
@@ -327,7 +328,8 @@ void describeFailure(const CallScope *scope, uint64_t size, const char *what) {
 // Null when there is no memory, or the call may have no more.
 void *tryAllocate(uint64_t alignment, uint64_t size) {
   bool isLarge = size >= kPageAlignedFrom;
-  alignment = std::max(alignment, isLarge ? kPageAlignment : kVectorAlignment);
+  // A block that fills a huge page begins with one: fewer steps find its addresses.
+  alignment = std::max(alignment, size >= kHugePage ? kHugePage : isLarge ? kPageAlignment : kVectorAlignment);
   const ThreadState &state = threadState;
   if (exceedsLimit(state.scope, size) || failsOnPurpose())
     return nullptr;

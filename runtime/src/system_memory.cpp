@@ -10,6 +10,7 @@
 #include <limits>
 
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 namespace {
@@ -70,3 +71,10 @@ uint64_t ofControlGroup() {
 } // namespace
 
 uint64_t availableMemory() { return std::min(ofSystem(), ofControlGroup()); }
+
+void adviseHugePages(void *memory, uint64_t size) {
+#ifdef MADV_HUGEPAGE
+  if (size >= kHugePage)
+    madvise(memory, size / kHugePage * kHugePage, MADV_HUGEPAGE);
+#endif
+}

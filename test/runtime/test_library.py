@@ -37,6 +37,14 @@ def test_large_memory_is_page_aligned(runtime: RuntimeLibrary, size: int) -> Non
     runtime.free(address)
 
 
+@pytest.mark.parametrize("size", [2 << 20, (2 << 20) + 1, 9 << 20])
+def test_memory_that_fills_a_huge_page_begins_with_one(runtime: RuntimeLibrary, size: int) -> None:
+    address = runtime.allocate(size)
+    assert address % (2 << 20) == 0
+    ctypes.memset(address, 1, size)
+    runtime.free(address)
+
+
 @pytest.mark.parametrize("alignment", [128, 4096, 1 << 16])
 def test_asked_alignment_is_kept(runtime: RuntimeLibrary, alignment: int) -> None:
     address = runtime.allocate(10, alignment)
