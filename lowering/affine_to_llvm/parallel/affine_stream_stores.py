@@ -43,9 +43,9 @@ class AffineStreamStores(Pass):
     threads on cores that share 32 MiB write the 8 MiB of a layer norm in 0.20 ms past that cache, and in 0.12 ms into it.
 
     The nest has to write whole vectors at aligned places, line after line, and must not read the buffer. A size that only run time
-    knows is compared there, which takes two versions of the nest; nests that compute more than they wait for memory gain too little
-    for that. 16 MiB of max(x, 0) take 1.1 ms instead of 2.9; 4 MiB take 0.26 instead of 0.36, but then the next kernel may find
-    them in a cache.
+    knows is compared there, which takes two versions of the nest; nests that compute more than they wait for memory, and those
+    that write sums, gain too little for that. 16 MiB of max(x, 0) take 1.1 ms instead of 2.9; 4 MiB take 0.26 instead of 0.36, but
+    then the next kernel may find them in a cache.
     """
 
     min_bytes: int = option(0, "size of the smallest buffer that is written so; 0: by the target's caches")
@@ -130,9 +130,12 @@ def _stream(top: ir.Operation, sizes: _Sizes, facts: Machine, module_block: ir.B
 
 
 def _waits_for_memory(store: ir.Operation) -> bool:
-    """Whether an iteration of the loop around `store` has little work for each line that it writes."""
+    """Whether an iteration of the loop around `store` has little work for each line that it writes, and sums nothing up for it.
+
+    What follows sums finds the lines of a model's arena in a cache, which have to leave it then: see docs/measurements/memory.md.
+    """
     loop = store.parent.operation
-    if loop.name != "affine.for":
+    if loop.name != "affine.for" or any(op.name == "affine.for" and len(op.results) for op in real_ops(store.block)):
         return False
     stored = [ir.VectorType(op.operands[0].type) for op in real_ops(loop.regions[0].blocks[0]) if op.name == "affine.vector_store"]
     lines = sum(math.prod(kind.shape) * (element_bits(kind.element_type) or 0) for kind in stored) / (8 * LINE_BYTES)
