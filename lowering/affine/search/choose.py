@@ -131,9 +131,14 @@ def _comes_back(nest: Nest, panel: PrefetchedPanel, tile: Tile, machine: Machine
 
 
 def _comes_from_far(memref: ir.Value, machine: Machine) -> bool:
-    """Whether L2 does not hold the whole buffer of `memref`; a part of one whose size is not known may be of a large one."""
-    size = _bytes_of(root_of(memref).type)
-    return size > machine.l2_bytes or (size == 0 and _is_slice(memref))
+    """Whether L2 does not hold the whole buffer of `memref`; a part of one whose size is not known may be of a large one.
+
+    Other sizes that are not known count as usual ones.
+    """
+    buffer = root_of(memref).type
+    usual = [policy().cost.assumed_trips if buffer.is_dynamic_dim(axis) else size for axis, size in enumerate(buffer.shape)]
+    size = math.prod(usual) * (element_bits(buffer.element_type) or 0) // 8
+    return size > machine.l2_bytes or (not buffer.has_static_shape and _is_slice(memref))
 
 
 def _is_slice(memref: ir.Value) -> bool:
