@@ -153,7 +153,7 @@ def test_numbers_of_a_small_model() -> None:
     assert first.flops == 2 * 10 * 64 * 128 + 10 * 128
     assert first.bytes == 4 * (10 * 64 + 64 * 128 + 10 * 128)
     assert found.memory.constants == 4 * (64 * 128 + 128 * 16)
-    assert found.passes[0].name == "dl-fold-shapes"
+    assert found.passes[0].name == "dl-name-result-dims"
     assert all(entry.seconds >= 0 for entry in found.passes)
 
 
