@@ -135,8 +135,8 @@ bool bindOutputs(const DlcArrayCall &prepared, bool areGiven) {
     memory.size = 0;
     if (!output.object)
       continue;
-    bool fits = hasType(output, prepared.type, kContiguous | kAligned | kWriteable) && hasSizes(output);
-    if (areGiven && !(fits && isApart(prepared, i)))
+    constexpr int32_t kFlags = kContiguous | kAligned | kWriteable;
+    if (areGiven && !(hasType(output, prepared.type, kFlags) && hasSizes(output) && isApart(prepared, i)))
       return false;
     Span span = spanOf(output);
     memory.address = output.object->data;
