@@ -54,7 +54,7 @@ class SymbolicShapes:
         self._bounds = bounds_of_function(function)
         for region in function.regions:
             for block in region.blocks:
-                self._enter(block, _dim_names(function, len(block.arguments)))
+                self._enter(block, dim_names(function, len(block.arguments)))
 
     def type_of(self, value: ir.Value) -> TensorType:
         """Plain type of a tensor value; KeyError for a value that is no dl tensor."""
@@ -234,11 +234,11 @@ class SymbolicShapes:
         if callee is None:
             return ()
         known: dict[str, Dim] = {}
-        for value, names in zip(call.operands, _dim_names(callee, len(call.operands)), strict=True):
+        for value, names in zip(call.operands, dim_names(callee, len(call.operands)), strict=True):
             if names and value in self._types:
                 known.update((name, dim) for name, dim in zip(names, self._types[value].shape, strict=True) if name)
         found = []
-        for result, names in zip(call.results, _dim_names(callee, len(call.results), "res_attrs"), strict=True):
+        for result, names in zip(call.results, dim_names(callee, len(call.results), "res_attrs"), strict=True):
             kind = tensor_type(result.type)
             dims = [known.setdefault(name, self._new_symbol()) if name else None for name in names]
             found.append(TensorType(tuple(dims), kind.dtype if kind is not None else ""))
@@ -290,7 +290,7 @@ class SymbolicShapes:
             return None
         elements = self._elements.get(operation.operands[0], ())
         places = [self._size(place) for place in list(operation.operands)[1:]] or [0]
-        return elements[places[0]] if isinstance(places[0], int) and places[0] < len(elements) else None
+        return elements[places[0]] if isinstance(places[0], int) and 0 <= places[0] < len(elements) else None
 
     def _group(self, group: ir.Value | Sequence[ir.Value] | None) -> TensorType | tuple[TensorType, ...] | None:
         if group is None:
@@ -316,7 +316,7 @@ class SymbolicShapes:
         return f"{_FRESH}{self._fresh}"
 
 
-def _dim_names(function: ir.Operation, count: int, which: str = "arg_attrs") -> list[Sequence[str]]:
+def dim_names(function: ir.Operation, count: int, which: str = "arg_attrs") -> list[Sequence[str]]:
     """The `dl.dims` attribute of each argument (or result: `res_attrs`) of a func.func, empty where there are no names."""
     if which not in function.attributes:
         return [()] * count

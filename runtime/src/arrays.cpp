@@ -146,6 +146,7 @@ bool bindOutputs(const DlcArrayCall &prepared, bool areGiven) {
 }
 
 // From here on an array that the next call may not need is not made before it: its memory costs more than a result that is read.
+// As in `CallFrame`, which expects sizes after calls that went through Python.
 constexpr int64_t kGuessedBelow = 64 * 1024;
 
 } // namespace

@@ -142,13 +142,18 @@ def test_files_of_weights_are_checked(tmp_path: Path) -> None:
     assert "No such file" in complaint(tmp_path / "program", tmp_path, "x.npy")
 
 
+def said_by(source: str, model: onnx.ModelProto, name: str, folder: Path) -> list[str]:
+    """The lines that a C program of this folder prints, linked with a model of that name."""
+    library, program = folder / f"lib{name}.a", folder / "calls"
+    onnx.save(model, folder / f"{name}.onnx")
+    command.main([str(folder / f"{name}.onnx"), "--emit=static-lib", "-o", str(library)], standalone_mode=False)
+    checked_run([COMPILER, *STRICT, f"-I{folder}", Path(__file__).parent / source, library, *LIBRARIES, "-o", program])
+    return checked_run([program]).splitlines()
+
+
 @needs_compiler
 def test_calls_are_checked(tmp_path: Path) -> None:
-    onnx.save(mixed_types(), tmp_path / "mixed.onnx")
-    command.main([str(tmp_path / "mixed.onnx"), "--emit=static-lib", "-o", str(tmp_path / "libmixed.a")], standalone_mode=False)
-    source, program = Path(__file__).parent / "bad_calls.c", tmp_path / "calls"
-    checked_run([COMPILER, *STRICT, f"-I{tmp_path}", source, tmp_path / "libmixed.a", *LIBRARIES, "-o", program])
-    assert checked_run([program]).splitlines() == [
+    assert said_by("bad_calls.c", mixed_types(), "mixed", tmp_path) == [
         "1 options of model 'mixed': threads (31 bits) and memory_limit are 0 or more",
         "1 options of model 'mixed': allocate and release come together",
         "2 model 'mixed': no memory for its context",
@@ -164,11 +169,7 @@ def test_calls_are_checked(tmp_path: Path) -> None:
 @needs_compiler
 def test_results_of_unknown_sizes(tmp_path: Path) -> None:
     """A call without memory for such a result makes it, and one with too little is refused."""
-    onnx.save(odd_models()["sizes"][0], tmp_path / "places.onnx")
-    command.main([str(tmp_path / "places.onnx"), "--emit=static-lib", "-o", str(tmp_path / "libplaces.a")], standalone_mode=False)
-    source, program = Path(__file__).parent / "places.c", tmp_path / "calls"
-    checked_run([COMPILER, *STRICT, f"-I{tmp_path}", source, tmp_path / "libplaces.a", *LIBRARIES, "-o", program])
-    assert checked_run([program]).splitlines() == [
+    assert said_by("places.c", odd_models()["sizes"][0], "places", tmp_path) == [
         "2 x 3: 2 at the end",
         "2 x 3: 2 at the end",
         "1 model 'places': output 'y' takes 48 bytes, and there is room for 40",

@@ -132,7 +132,8 @@ def _stream(top: ir.Operation, sizes: _Sizes, facts: Machine, module_block: ir.B
 def _waits_for_memory(store: ir.Operation) -> bool:
     """Whether an iteration of the loop around `store` has little work for each line that it writes, and sums nothing up for it.
 
-    What follows sums finds the lines of a model's arena in a cache, which have to leave it then: see docs/measurements/memory.md.
+    Results of a model lie where others lay, in lines that a cache may still have: a store past the caches writes these back first,
+    which sums of few products take four times as long for (docs/measurements/memory.md).
     """
     loop = store.parent.operation
     if loop.name != "affine.for" or any(op.name == "affine.for" and len(op.results) for op in real_ops(store.block)):

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dlc._mlir import ir
-from dlc.analysis.symbolic_shapes import SymbolicShapes
+from dlc.analysis.symbolic_shapes import SymbolicShapes, dim_names
 from dlc.dialects.dl.types import Dim, tensor_type
 from dlc.lowering.pass_base import Pass
 
@@ -30,14 +30,15 @@ class NameResultDims(Pass):
 
 
 def _name_dims(function: ir.Operation) -> None:
-    names = {name for attributes in _attributes(function, "arg_attrs") for name in _dims(attributes)} - {""}
-    kinds = [tensor_type(kind) for kind in ir.FunctionType(ir.TypeAttr(function.attributes["function_type"]).value).results]
     block = function.regions[0].blocks[0]
+    names = {name for dims in dim_names(function, len(block.arguments)) for name in dims} - {""}
+    kinds = [tensor_type(kind) for kind in ir.FunctionType(ir.TypeAttr(function.attributes["function_type"]).value).results]
     last = block.operations[len(block.operations) - 1].operation
     if last.name != "func.return" or not names or all(kind is None or kind.is_static for kind in kinds):
         return
     shapes = SymbolicShapes(function)
-    given = _attributes(function, "res_attrs") or [ir.DictAttr.get({})] * len(kinds)
+    has_any = "res_attrs" in function.attributes
+    given = map(ir.DictAttr, ir.ArrayAttr(function.attributes["res_attrs"])) if has_any else [ir.DictAttr.get({})] * len(kinds)
     found = [
         attributes if kind is None or "dl.dims" in attributes else _named(attributes, shapes.type_of(value).shape, names)
         for attributes, kind, value in zip(given, kinds, last.operands, strict=True)
@@ -52,12 +53,3 @@ def _named(attributes: ir.DictAttr, shape: Sequence[Dim], names: set[str]) -> ir
         return attributes
     entries = {item.name: item.attr for item in attributes}
     return ir.DictAttr.get({**entries, "dl.dims": ir.ArrayAttr.get([ir.StringAttr.get(dim) for dim in dims])})
-
-
-def _attributes(function: ir.Operation, which: str) -> list[ir.DictAttr]:
-    """The attributes of each argument (`arg_attrs`) or result (`res_attrs`); nothing where none has any."""
-    return [ir.DictAttr(item) for item in ir.ArrayAttr(function.attributes[which])] if which in function.attributes else []
-
-
-def _dims(attributes: ir.DictAttr) -> list[str]:
-    return [ir.StringAttr(name).value for name in ir.ArrayAttr(attributes["dl.dims"])] if "dl.dims" in attributes else []

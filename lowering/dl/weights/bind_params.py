@@ -196,6 +196,9 @@ def _entries(function: ir.Operation, tensors: Sequence[tuple[ir.Type, ir.DictAtt
         name = attributes[label] if label in attributes else ir.StringAttr.get(f"{prefix}{index}")
         entry = {"name": name, "type": ir.TypeAttr.get(kind)}
         if "dl.dims" in attributes:
+            if not _are_names(attributes["dl.dims"]):
+                what = f"'{name.value}' has {attributes['dl.dims']} as names of dims"
+                raise PassFailure(function, what, 'give a list of texts, a name, or "", for each dim')
             if len(attributes["dl.dims"]) > ir.RankedTensorType(kind).rank:
                 what = f"'{name.value}' has {len(attributes['dl.dims'])} names of dims in dl.dims, and is a {kind}"
                 raise PassFailure(function, what, 'give a name, or "", for each dim')
@@ -204,3 +207,7 @@ def _entries(function: ir.Operation, tensors: Sequence[tuple[ir.Type, ir.DictAtt
             entry["donated"] = ir.UnitAttr.get()
         entries.append(ir.DictAttr.get(entry))
     return ir.ArrayAttr.get(entries)
+
+
+def _are_names(attribute: ir.Attribute) -> bool:
+    return isinstance(attribute, ir.ArrayAttr) and all(isinstance(name, ir.StringAttr) for name in attribute)

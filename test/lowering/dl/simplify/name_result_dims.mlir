@@ -49,3 +49,13 @@ func.func @named(%x: tensor<?xf32> {dl.dims = ["n"]}) -> (tensor<?xf32> {dl.dims
   %r = "dl.relu"(%x) : (tensor<?xf32>) -> tensor<?xf32>
   return %r : tensor<?xf32>
 }
+
+// -----
+
+// Names that are none are left to `dl-bind-params`, which refuses them.
+
+// CHECK-LABEL: func.func @no_names(
+// CHECK-SAME: {dl.dims = 3 : i64}, %{{.*}}: tensor<?xf32> {dl.dims = [4]}) -> tensor<?xf32> {
+func.func @no_names(%x: tensor<?xf32> {dl.dims = 3}, %y: tensor<?xf32> {dl.dims = [4]}) -> tensor<?xf32> {
+  return %x : tensor<?xf32>
+}

@@ -154,3 +154,17 @@ func.func @other_type() -> tensor<2xf32> {
 func.func @names(%x: tensor<?x4xf32> {dl.name = "x", dl.dims = ["batch", "", "seq"]}) -> tensor<?x4xf32> {
   return %x : tensor<?x4xf32>
 }
+
+// -----
+
+// expected-error@below {{'arg0' has 3 : i64 as names of dims; give a list of texts, a name, or "", for each dim}}
+func.func @no_list(%x: tensor<?x4xf32> {dl.dims = 3}) -> tensor<?x4xf32> {
+  return %x : tensor<?x4xf32>
+}
+
+// -----
+
+// expected-error@below {{'arg0' has ["n", 4] as names of dims; give a list of texts, a name, or "", for each dim}}
+func.func @numbers(%x: tensor<?x4xf32> {dl.dims = ["n", 4]}) -> tensor<?x4xf32> {
+  return %x : tensor<?x4xf32>
+}
