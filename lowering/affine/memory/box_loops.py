@@ -23,6 +23,11 @@ class BoxRange:
         """Between two numbers."""
         return BoxRange((Linear({}, start),), (Linear({}, stop),))
 
+    @staticmethod
+    def up_to(count: Bound) -> BoxRange:
+        """From 0 to before `count`, the value of a single symbol."""
+        return BoxRange((Linear({}, 0),), (Linear({count.operands[0]: 1}),))
+
     def after(self, start: Linear) -> BoxRange:
         """What is not before `start`."""
         return BoxRange(_folded((*self.starts, start), max), self.stops)
@@ -32,10 +37,12 @@ class BoxRange:
         return BoxRange(self.starts, _folded((*self.stops, stop), min))
 
     @property
-    def is_single(self) -> bool:
-        """Whether it is one number."""
-        ends = (*self.starts, *self.stops)
-        return len(ends) == 2 and not ends[1].plus(ends[0], -1).factors and ends[1].constant - ends[0].constant == 1
+    def length(self) -> int | None:
+        """How many numbers it has; None where that is not known."""
+        if len(self.starts) != 1 or len(self.stops) != 1:
+            return None
+        found = self.stops[0].plus(self.starts[0], -1)
+        return None if found.factors else found.constant
 
 
 def store_in_box(ranges: Sequence[BoxRange], buffer: ir.Value, value: Callable[[Sequence[Linear]], ir.Value]) -> None:
@@ -44,7 +51,7 @@ def store_in_box(ranges: Sequence[BoxRange], buffer: ir.Value, value: Callable[[
     loops: list[ir.Operation] = []
     point = ir.InsertionPoint.current
     for each in ranges:
-        if each.is_single:
+        if each.length == 1:
             places.append(each.starts[0])
             continue
         with point:
@@ -65,8 +72,18 @@ def store_in_box(ranges: Sequence[BoxRange], buffer: ir.Value, value: Callable[[
 
 
 def _bound(forms: Sequence[Linear]) -> Bound:
+    """The bound by `forms`: over symbols where all of their values are of the function's own block."""
     indexing, operands = map_of(forms)
-    return Bound(indexing, tuple(operands))
+    if not all(map(_is_of_function, operands)):
+        return Bound(indexing, tuple(operands))
+    symbols = ir.AffineMap.get(0, len(operands), [ir.AffineSymbolExpr.get(place) for place in range(len(operands))])
+    results = [result.compose(symbols) for result in indexing.results]
+    return Bound(ir.AffineMap.get(0, len(operands), results), tuple(operands))
+
+
+def _is_of_function(value: ir.Value) -> bool:
+    block = value.owner if isinstance(value, ir.BlockArgument) else value.owner.operation.block
+    return bool(block.owner.operation.name == "func.func")
 
 
 def _folded(forms: Sequence[Linear], choose: Callable[[list[int]], int]) -> tuple[Linear, ...]:

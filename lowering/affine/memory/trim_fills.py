@@ -23,10 +23,10 @@ class AffineTrimFills(Pass):
     before: affine.for %i = 0 to 66 { affine.for %j = 0 to 66 { store %zero, %p[%i, %j] } }    a copy to %p[1..65, 1..65]
     after:  rows 0 and 65, then columns 0 and 65 of the rows between, in nests of their own    the same copy
 
-    Sizes have to be static, and a nest has to write all of a box before anything reads the buffer. The whole buffer is filled as
-    before if the part outside the box takes half of its stores. Times with whole fills beside those without, on one core of
-    AVX-512: 3x3 taps by Winograd's tiles over 32 channels of 256x256 1.09, 5x5 taps over 16 channels of 28x28 1.08, 3x3 taps over
-    64 channels of 56x56 1.02.
+    A nest has to write all of a box before anything reads the buffer; along an axis whose size run time knows, that is the whole
+    axis. The whole buffer is filled as before if the part outside the box takes half of its stores. Times with whole fills beside
+    those without, on one core of AVX-512: 3x3 taps by Winograd's tiles over 32 channels of 256x256 1.09, 5x5 taps over 16 channels
+    of 28x28 1.08, 3x3 taps over 64 channels of 56x56 1.02.
     """
 
     anchor = "func.func"
@@ -34,7 +34,7 @@ class AffineTrimFills(Pass):
     def run(self, op: ir.Operation) -> None:
         """Rewrite the fills of one function."""
         for inner in nested_ops(op):
-            if inner.name == "memref.alloc" and ir.MemRefType(inner.results[0].type).has_static_shape:
+            if inner.name == "memref.alloc":
                 _trim(inner)
 
 
@@ -48,12 +48,11 @@ def _trim(alloc: ir.Operation) -> None:
     if SCHEDULE in top.attributes or box is None or not _only_fills(top):
         return
     slabs = list(_slabs(box))
-    whole = [(0, axis.size) for axis in box]
-    if sum(map(_stores, slabs)) > policy().memory.fill_share * _stores(whole):
+    if sum(map(_stores, slabs)) > policy().memory.fill_share * _stores(list(map(_all_of, box))):
         return
     with ir.InsertionPoint(top), top.location:
         for slab in slabs:
-            store_in_box([BoxRange.of(start, end) for start, end in slab], buffer, lambda _: fill.operands[0])
+            store_in_box(slab, buffer, lambda _: fill.operands[0])
     top.erase()
 
 
@@ -73,20 +72,28 @@ def _box_after(top: ir.Operation, buffer: ir.Value, users: Sequence[ir.Operation
     if len(inside) != 1 or inside[0].name != "affine.store":
         return None
     found = box_of(inside[0], buffer)
-    return found[0] if found and all(axis.count is None for axis in found[0]) else None
+    return found[0] if found and all(axis.count is None or axis.is_whole for axis in found[0]) else None
 
 
-def _slabs(box: Sequence[Inside]) -> Iterator[list[tuple[int, int]]]:
+def _slabs(box: Sequence[Inside]) -> Iterator[list[BoxRange]]:
     """Boxes, each a range along every axis, that cover all but `box`: along the first axes whole rows."""
     for place, axis in enumerate(box):
-        inside = [(before.begin, before.begin + before.extent) for before in box[:place]]
-        behind = [(0, other.size) for other in box[place + 1 :]]
+        if axis.is_whole:
+            continue
         for span in ((0, axis.begin), (axis.begin + axis.extent, axis.size)):
             if span[0] < span[1]:
-                yield [*inside, span, *behind]
+                yield [*map(_inside, box[:place]), BoxRange.of(*span), *map(_all_of, box[place + 1 :])]
 
 
-def _stores(slab: Sequence[tuple[int, int]]) -> int:
+def _inside(axis: Inside) -> BoxRange:
+    return BoxRange.of(axis.begin, axis.begin + axis.extent) if axis.count is None else BoxRange.up_to(axis.count)
+
+
+def _all_of(axis: Inside) -> BoxRange:
+    return BoxRange.of(0, axis.size) if axis.count is None else BoxRange.up_to(axis.count)
+
+
+def _stores(slab: Sequence[BoxRange]) -> int:
     """Stores of vectors along the last axis."""
-    *outer, (start, end) = slab
-    return math.prod(stop - begin for begin, stop in outer) * -(-(end - start) // policy().graph.long_row)
+    *outer, last = (each.length or policy().cost.assumed_trips for each in slab)
+    return math.prod(outer) * -(-last // policy().graph.long_row)
