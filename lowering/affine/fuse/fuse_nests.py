@@ -12,7 +12,7 @@ from dlc.lowering.affine.fuse.fusion import Fusion, FusionRefusal, fusion_of, pa
 from dlc.lowering.affine.fuse.reduction_fusion import fuse_reductions, reductions_fit
 from dlc.lowering.affine.fuse.scratch import shrink_buffers
 from dlc.lowering.affine.ir.accesses import accesses_in
-from dlc.lowering.affine.ir.bands import Band, build_band, move_body
+from dlc.lowering.affine.ir.bands import Band, build_band, move_body, same_trips
 from dlc.lowering.affine.ir.forwarding import forward_stores, remove_dead_stores
 from dlc.lowering.affine.ir.loops import real_ops
 from dlc.lowering.outlining import is_kernel
@@ -33,7 +33,8 @@ class FuseNests(Pass):
 
     Two nests become one in every pair of parallel loops with equal bounds for which each dependence stays within an
     iteration. Nests that match in all their loops always do, so that what follows a contraction works on its accumulators.
-    Else the loops of which one iteration still tiles and vectorises well do, and the bodies are fused on; for a GPU, products of
+    These go first: a product that shares loops with what makes its operand would no longer match its epilogue. Else the loops of
+    which one iteration still tiles and vectorises well become one, and the bodies are fused on; for a GPU, products of
     matrices that tensor cores may take keep all their loops. Nests whose iterations pass on no more than the second-level cache
     holds become one before others do, which would take loops from them. Then values go
     from stores to loads, stores that nobody reads go, and local buffers shrink to what one iteration needs: scratch
@@ -56,16 +57,16 @@ class FuseNests(Pass):
     def _fuse_block(self, block: ir.Block) -> None:
         """Fuse the loops of `block`, then those inside them."""
         _hoist_movable(block)
-        if self._fuse_loops(block, within_cache=True):
-            self._fuse_loops(block, within_cache=False)
+        self._fuse_loops(block, _Sweep(whole=True))
+        if self._fuse_loops(block, _Sweep(within_cache=True)):
+            self._fuse_loops(block, _Sweep())
         forward_stores(block)
         for op in real_ops(block):
             if op.name == "affine.for":
                 self._fuse_block(op.regions[0].blocks[0])
 
-    def _fuse_loops(self, block: ir.Block, *, within_cache: bool) -> bool:
+    def _fuse_loops(self, block: ir.Block, sweep: _Sweep) -> bool:
         """Fuse the loops of `block`; whether some stayed apart since they pass on more than the cache holds."""
-        sweep = _Sweep(within_cache)
         for op in real_ops(block):
             if op.name == "affine.for":
                 self._fuse_into_earlier(op, sweep)
@@ -85,10 +86,14 @@ class FuseNests(Pass):
     def _fuse_pair(self, a: ir.Operation, b: ir.Operation, between: Sequence[ir.Operation], sweep: _Sweep) -> ir.Operation | None:
         """The one loop that `a` and `b` became, or None."""
         first, second = sweep.bands.at(a), sweep.bands.at(b)
+        if sweep.whole and not (first and second and _match(first, second)):
+            return None
         if first is None or second is None:
             place = _meeting_place(a, b, between) if reductions_fit(a, b) else None
             return fuse_reductions(a, b, place) if place else None
         found: Fusion | FusionRefusal = fusion_of(first, second)
+        if isinstance(found, Fusion) and sweep.whole and len(found.pairs) < len(first.loops):
+            return None
         if isinstance(found, Fusion) and sweep.within_cache and not passes_within_cache(first, second, found):
             sweep.left_some = True
             return None
@@ -124,11 +129,18 @@ class _Bands:
 class _Sweep:
     """One way through the loops of a block."""
 
-    within_cache: bool
+    whole: bool = False
+    """Whether nests stay apart that do not match in all their loops."""
+    within_cache: bool = False
     """Whether loops stay apart that pass on more than the second-level cache holds."""
     left_some: bool = False
     """Whether some did."""
     bands: _Bands = field(default_factory=_Bands)
+
+
+def _match(a: Band, b: Band) -> bool:
+    """Whether two bands have as many iterations in each of their loops."""
+    return len(a.loops) == len(b.loops) and all(map(same_trips, a.loops, b.loops))
 
 
 def _hoist_movable(block: ir.Block) -> None:
