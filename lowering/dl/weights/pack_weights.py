@@ -119,7 +119,7 @@ def _is_pointwise(op: ir.Operation) -> bool:
     x, weight = type_of(op.operands[0]), type_of(op.operands[1])
     found = attributes_of(op)
     single = set(weight.shape[:-2]) == {1} and set(found["strides"]) <= {1} and set(found["pads"]) <= {0}
-    return single and found["groups"] == 1 and x.is_static and x.rank == weight.rank
+    return single and found["groups"] == 1 and x.rank == weight.rank
 
 
 def _pack(op: ir.Operation, cpu: Machine) -> None:
