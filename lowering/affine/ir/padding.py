@@ -17,19 +17,19 @@ from dlc.lowering.affine.ir.loops import Bound, Loop, normalized
 class Inside:
     """The part of one axis of a padded buffer that holds the source: elements `begin` to `begin + extent`, of `size`.
 
-    An extent that run time knows is `count`; `extent` says nothing then, and `is_full` whether it is surely the size.
+    An extent that run time knows is `count`, a size `total`; `extent` and `size` say nothing then.
     """
 
     begin: int
     extent: int
     size: int
     count: Bound | None = None
-    is_full: bool = False
+    total: Bound | None = None
 
     @property
     def is_whole(self) -> bool:
-        """Whether the axis has no padding."""
-        return self.begin == 0 and (self.extent == self.size if self.count is None else self.is_full)
+        """Whether the axis surely has no padding."""
+        return self.begin == 0 and (self.extent == self.size if self.count is None else self.count == self.total)
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class PaddedCopy:
     @property
     def has_known_sizes(self) -> bool:
         """Whether no size waits for run time."""
-        return all(axis.count is None for axis in self.axes)
+        return all(axis.count is None and axis.total is None for axis in self.axes)
 
     def source_forms(self, places: Sequence[Linear]) -> list[Linear]:
         """The subscripts of `source` for the element of the buffer at `places`, which lies in the box."""
@@ -144,9 +144,10 @@ def box_of(store: ir.Operation, buffer: ir.Value) -> tuple[tuple[Inside, ...], t
 def _inside(begin: int, loop: Loop | None, buffer: ir.Value, axis: int) -> Inside:
     """The places from `begin` on that `loop` counts along an axis of `buffer`; no loop is one element."""
     size = ir.MemRefType(buffer.type).shape[axis]
+    total = _size(buffer, axis)
     if loop is None or loop.extent is not None:
-        return Inside(begin, 1 if loop is None or loop.extent is None else loop.extent, size)
-    return Inside(begin, 0, size, loop.upper, begin == 0 and loop.upper == _size(buffer, axis))
+        return Inside(begin, 1 if loop is None or loop.extent is None else loop.extent, size, total=total)
+    return Inside(begin, 0, size, loop.upper, total)
 
 
 def _size(buffer: ir.Value, axis: int) -> Bound | None:

@@ -23,11 +23,6 @@ class BoxRange:
         """Between two numbers."""
         return BoxRange((Linear({}, start),), (Linear({}, stop),))
 
-    @staticmethod
-    def up_to(count: Bound) -> BoxRange:
-        """From 0 to before `count`, the value of a single symbol."""
-        return BoxRange((Linear({}, 0),), (Linear({count.operands[0]: 1}),))
-
     def after(self, start: Linear) -> BoxRange:
         """What is not before `start`."""
         return BoxRange(_folded((*self.starts, start), max), self.stops)
@@ -37,12 +32,16 @@ class BoxRange:
         return BoxRange(self.starts, _folded((*self.stops, stop), min))
 
     @property
-    def length(self) -> int | None:
-        """How many numbers it has; None where that is not known."""
-        if len(self.starts) != 1 or len(self.stops) != 1:
-            return None
-        found = self.stops[0].plus(self.starts[0], -1)
-        return None if found.factors else found.constant
+    def is_single(self) -> bool:
+        """Whether it is one number."""
+        ends = (*self.starts, *self.stops)
+        return len(ends) == 2 and not ends[1].plus(ends[0], -1).factors and ends[1].constant - ends[0].constant == 1
+
+    @property
+    def base(self) -> Linear:
+        """The start where it is one that the function knows outside of all loops, else 0."""
+        known = len(self.starts) == 1 and all(map(_is_of_function, self.starts[0].factors))
+        return self.starts[0] if known else Linear({})
 
 
 def store_in_box(ranges: Sequence[BoxRange], buffer: ir.Value, value: Callable[[Sequence[Linear]], ir.Value]) -> None:
@@ -51,12 +50,12 @@ def store_in_box(ranges: Sequence[BoxRange], buffer: ir.Value, value: Callable[[
     loops: list[ir.Operation] = []
     point = ir.InsertionPoint.current
     for each in ranges:
-        if each.length == 1:
+        if each.is_single:
             places.append(each.starts[0])
             continue
         with point:
             # Loops begin at 0 where they can: passes know these.
-            base = each.starts[0] if len(each.starts) == 1 and not each.starts[0].factors else Linear({})
+            base = each.base
             lower = _bound([start.plus(base, -1) for start in each.starts])
             loops.append(build_for(lower, _bound([stop.plus(base, -1) for stop in each.stops]), parallel=True))
         block = loops[-1].regions[0].blocks[0]
