@@ -149,11 +149,9 @@ class Convolution:
             x, weight = split_groups(b, x, taken, self.groups), split_groups(b, weight, 0, self.groups)
         outs = [*b.shape(weight)[: -1 - taken], sizes[-1]]
         found = self._products_of_blocks(x, weight, [*pixels, *outs], taken)
-        merged = b.collapse(found, [*([axis] for axis in range(taken)), [*range(taken, taken + len(outs))]])
-        if not one_tap:
-            return merged
-        channels = b.extent("mul", sizes[0], sizes[-1])
-        return b.expand(merged, [[*range(1 + self.rank)], [1 + self.rank]], [*image, channels])
+        if one_tap:
+            found = b.expand(found, [[*range(len(image))], *([len(image) + axis] for axis in range(len(outs)))], [*image, *outs])
+        return b.collapse(found, [*([axis] for axis in range(len(image))), [*range(len(image), len(image) + len(outs))]])
 
     def _products_of_blocks(self, x: ir.Value, weight: ir.Value, shape: Sequence[Extent], taken: int) -> ir.Value:
         """Results of `shape`, (pixels..., [group,] block, lane), whose first `taken` axes are those of pixels."""
