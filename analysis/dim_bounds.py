@@ -7,7 +7,8 @@ function has them hold, which its first checks make sure of.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+import operator
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from dlc._mlir import ir
@@ -40,11 +41,11 @@ class DimBounds:
         """Whether a size may be that."""
         return self.least <= size and (self.most is None or size <= self.most) and size % self.multiple == 0
 
-    def sizes(self, most: int) -> list[int]:
-        """The sizes from 1 to `most` that these bounds admit, else the least that they do beyond it."""
-        first = max(self.nearest(0), self.multiple)
+    def sizes(self, most: int, least: int = 1) -> list[int]:
+        """The sizes from `least` to `most` that these bounds admit, else the one that is nearest."""
+        first = max(self.nearest(0), -(-least // self.multiple) * self.multiple)
         end = most if self.most is None else min(most, self.most)
-        return list(range(first, end + 1, self.multiple)) or [first]
+        return list(range(first, end + 1, self.multiple)) or [self.nearest(least)]
 
     def nearest(self, size: int) -> int:
         """The size within the bounds that is nearest to `size`, the lower multiple of two; above 0 where there is one."""
@@ -119,10 +120,13 @@ def bounds_of_arguments(function: ir.Operation) -> dict[tuple[ir.Value, int | No
 
 
 def bounds_of_index(value: ir.Value) -> DimBounds:
-    """What is known of an index: a number, or a dim of an argument whose function states bounds; else nothing."""
+    """What is known of an index: a number, a dim of an argument whose function states bounds, sums and products; else nothing."""
     owner = value.owner
     if isinstance(owner, ir.Block):
         return UNBOUNDED
+    if owner.name in ("arith.addi", "arith.muli"):
+        one, other = map(bounds_of_index, owner.operands)
+        return one + other if owner.name == "arith.addi" else one * other
     if owner.name == "arith.constant":
         number = ir.IntegerAttr(owner.attributes["value"]).value
         return DimBounds.of_size(number) if number >= 0 else UNBOUNDED
@@ -135,6 +139,40 @@ def bounds_of_index(value: ir.Value) -> DimBounds:
     if BOUNDS not in function.attributes:
         return UNBOUNDED
     return bounds_of_arguments(function).get((source, ir.IntegerAttr(axis.owner.attributes["value"]).value), UNBOUNDED)
+
+
+def likely_index(value: ir.Value, typical: int) -> int:
+    """About how much an index is: sizes that are not known count as `typical`, or what is nearest within their bounds.
+
+    Sums, products and quotients of sizes are computed of those.
+    """
+    owner = value.owner
+    if isinstance(owner, ir.Block):
+        return bounds_of_index(value).nearest(typical)
+    if owner.name == "arith.constant":
+        return ir.IntegerAttr(owner.attributes["value"]).value
+    compute = _COMPUTED.get(owner.name)
+    if compute is None:
+        return bounds_of_index(value).nearest(typical)
+    return compute(*(likely_index(operand, typical) for operand in owner.operands))
+
+
+def _quotient(dividend: int, divisor: int) -> int:
+    return dividend // max(divisor, 1)
+
+
+_COMPUTED: Mapping[str, Callable[[int, int], int]] = {
+    "arith.addi": operator.add,
+    "arith.subi": operator.sub,
+    "arith.muli": operator.mul,
+    "arith.ceildivsi": lambda dividend, divisor: -_quotient(-dividend, divisor),
+    "arith.ceildivui": lambda dividend, divisor: -_quotient(-dividend, divisor),
+    "arith.floordivsi": _quotient,
+    "arith.divsi": _quotient,
+    "arith.divui": _quotient,
+    "arith.maxsi": max,
+    "arith.minsi": min,
+}
 
 
 def state_bounds(function: ir.Operation, bounds: Mapping[str, DimBounds]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dlc._mlir import ir
-from dlc.analysis.dim_bounds import UNBOUNDED, DimBounds, bounds_of_function, bounds_of_index, state_bounds
+from dlc.analysis.dim_bounds import UNBOUNDED, DimBounds, bounds_of_function, bounds_of_index, likely_index, state_bounds
 from dlc.analysis.memory_plan import memory_plan
 from dlc.analysis.symbolic_shapes import SymbolicShapes
 from dlc.dialects import make_context
@@ -114,6 +114,12 @@ def test_sizes_within_bounds(bounds: DimBounds, sizes: list[int]) -> None:
     assert bounds.sizes(5) == sizes
 
 
+def test_sizes_from_one_on() -> None:
+    assert UNBOUNDED.sizes(7, 4) == [4, 5, 6, 7]
+    assert DimBounds(0, None, 8).sizes(40, 17) == [24, 32, 40]
+    assert DimBounds(2, 9).sizes(40, 17) == [9]
+
+
 def test_bounds_of_an_index() -> None:
     """Dims of arguments have those that are stated, and numbers their own."""
     text = """func.func @f(%x: memref<?x?xf32> {dl.dims = ["n", "m"]}, %i: index)
@@ -123,14 +129,46 @@ def test_bounds_of_an_index() -> None:
       %2 = memref.dim %x, %0 : memref<?x?xf32>
       %3 = memref.dim %x, %1 : memref<?x?xf32>
       %4 = memref.dim %x, %i : memref<?x?xf32>
+      %5 = arith.constant 3 : index
+      %6 = arith.muli %3, %5 : index
+      %7 = arith.addi %6, %3 : index
+      %8 = arith.muli %2, %6 : index
+      %9 = arith.muli %0, %6 : index
       return
     }"""
     with make_context(), ir.Location.unknown():
         module = ir.Module.parse(text)
         block = module.body.operations[0].operation.regions[0].blocks[0]
         found = [bounds_of_index(op.operation.results[0]) for op in list(block.operations)[:-1]]
-        assert found == [DimBounds.of_size(0), DimBounds.of_size(1), UNBOUNDED, DimBounds(8, 64, 8), UNBOUNDED]
+        assert found[:5] == [DimBounds.of_size(0), DimBounds.of_size(1), UNBOUNDED, DimBounds(8, 64, 8), UNBOUNDED]
+        assert found[6:] == [DimBounds(24, 192, 24), DimBounds(32, 256, 8), DimBounds(0, None, 24), DimBounds(0, 0, 24)]
         assert bounds_of_index(block.arguments[1]) == UNBOUNDED
+
+
+def test_what_an_index_is_likely_to_be() -> None:
+    """Unknown sizes count as 64, within what is stated of them; what is computed of sizes is computed of those."""
+    text = """func.func @f(%x: memref<?x?xf32> {dl.dims = ["n", "m"]}, %i: index)
+        attributes {dl.bounds = {m = array<i64: 8, 32, 8>}} {
+      %0 = arith.constant 0 : index
+      %1 = arith.constant 1 : index
+      %2 = arith.constant 3 : index
+      %3 = memref.dim %x, %0 : memref<?x?xf32>
+      %4 = memref.dim %x, %1 : memref<?x?xf32>
+      %5 = arith.muli %3, %4 : index
+      %6 = arith.addi %5, %i : index
+      %7 = arith.subi %4, %2 : index
+      %8 = arith.ceildivsi %7, %2 : index
+      %9 = arith.floordivsi %7, %2 : index
+      %10 = arith.maxsi %8, %9 : index
+      %11 = arith.divui %5, %0 : index
+      %12 = arith.shli %3, %1 : index
+      return
+    }"""
+    with make_context(), ir.Location.unknown():
+        module = ir.Module.parse(text)
+        block = module.body.operations[0].operation.regions[0].blocks[0]
+        found = [likely_index(op.operation.results[0], 64) for op in list(block.operations)[3:-1]]
+        assert found == [64, 32, 2048, 2112, 29, 10, 9, 10, 2048, 64]
 
 
 @pytest.mark.parametrize(

@@ -251,8 +251,10 @@ def trips_of(loop: Loop, step: int) -> int | None:
 
 
 def _open_parts(loop: Loop, factor: int) -> list[tuple[float, int]]:
-    """(steps, iterations of each) of a loop of unknown extent in the mean over extents up to twice the usual one."""
-    sizes = loop.upper.known.sizes(2 * policy().cost.assumed_trips - 1)
+    """(steps, iterations of each) of a loop of unknown extent in the mean over extents around the likely one."""
+    likely = loop.likely_extent
+    reach = min(likely, policy().cost.assumed_trips) - 1
+    sizes = loop.upper.known.sizes(likely + reach, likely - reach)
     steps = Counter[int]()
     for size in sizes:
         for trips, height in open_steps(size, factor):

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from dlc._mlir import affine, ir
-from dlc.analysis.dim_bounds import DimBounds, bounds_of_index
+from dlc.analysis.dim_bounds import DimBounds, bounds_of_index, likely_index
 from dlc.lowering.affine.ir.affine_builder import substitute
 from dlc.lowering.affine.ir.expressions import bounds_of_extent
 from dlc.lowering.policy import policy
@@ -130,8 +130,7 @@ class Loop:
         if self.extent is not None:
             return self.extent
         bound, typical = self.upper.map, policy().cost.assumed_trips
-        known = map(bounds_of_index, self.upper.operands[bound.n_dims :])
-        sizes = [ir.AffineExpr.get_constant(each.nearest(typical)) for each in known]
+        sizes = [ir.AffineExpr.get_constant(likely_index(each, typical)) for each in self.upper.operands[bound.n_dims :]]
         found = bound.results[0] if bound.n_dims else substitute(bound.results[0], [], sizes).maybe_downcast()
         return max(found.value, 1) if isinstance(found, ir.AffineConstantExpr) else typical
 

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from math import gcd, prod
 
 from dlc._mlir import ir
-from dlc.analysis.buffers import defining_op, root_of, written_roots
+from dlc.analysis.buffers import root_of, written_roots
 from dlc.lowering.affine.ir.accesses import MemRefAccess, access_of
 from dlc.lowering.affine.ir.affine_builder import substitute
 from dlc.lowering.affine.ir.expressions import Linear
-from dlc.lowering.affine.ir.loops import Bound, Loop, normalized, real_ops
+from dlc.lowering.affine.ir.loops import Loop, normalized, real_ops
 from dlc.lowering.affine.ir.padding import PaddedCopy
 from dlc.lowering.affine.ir.reductions import chain_of
 from dlc.lowering.affine_to_gpu.extents import LoopExtents
@@ -35,7 +35,7 @@ class Axis:
     @cached_property
     def extent(self) -> int:
         """Positions; of an open axis as many as are likely."""
-        return prod(_likely_extent(loop) for loop in self.loops)
+        return prod(loop.likely_extent for loop in self.loops)
 
     @property
     def is_open(self) -> bool:
@@ -279,12 +279,3 @@ def _widest(chain: Sequence[Loop], lhs: Operand, rhs: Operand) -> Axis | None:
 def _is_of_host(loop: Loop, variables: set[ir.Value]) -> bool:
     """Whether the extent is a number above zero, or one that the host knows before the loops with these variables."""
     return loop.extent != 0 and not variables.intersection(loop.upper.operands)
-
-
-def _likely_extent(loop: Loop) -> int:
-    """The iterations of a loop; where dims of tensors became one, as many as these are likely to have together."""
-    bound = loop.upper
-    source = defining_op(bound.operands[0]) if len(bound.operands) == 1 else None
-    if loop.extent is not None or source is None or source.name != "arith.muli" or str(bound.map.results[0]) != "s0":
-        return loop.likely_extent
-    return prod(_likely_extent(replace(loop, upper=Bound.symbol(factor))) for factor in source.operands)
