@@ -129,6 +129,7 @@ PIPELINES: Mapping[str, NamedPipeline] = {
                     "affine-fold-index-order",
                     "affine-unroll-choices",
                     "affine-block-rows",
+                    "affine-block-crops",
                     "affine-forward-transposes",
                     "affine-fuse-nests",
                     "affine-localize-padding",

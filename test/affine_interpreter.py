@@ -191,6 +191,21 @@ class _Run:
 
     _memref_alloca = _memref_alloc
 
+    def _memref_collapse_shape(self, op: ir.Operation) -> Sequence[Any]:
+        (array,) = self.operands(op)
+        groups = [
+            [ir.IntegerAttr(axis).value for axis in ir.ArrayAttr(group)] for group in ir.ArrayAttr(op.attributes["reassociation"])
+        ]
+        view = array.view()
+        view.shape = tuple(math.prod(array.shape[axis] for axis in group) for group in groups)  # refuses what is no view
+        return [view]
+
+    def _memref_subview(self, op: ir.Operation) -> Sequence[Any]:
+        """A part with known places, of all axes."""
+        array, *_ = self.operands(op)
+        offsets, sizes, steps = (list(op.attributes[name]) for name in ("static_offsets", "static_sizes", "static_strides"))
+        return [array[tuple(slice(at, at + size * step, step) for at, size, step in zip(offsets, sizes, steps, strict=True))]]
+
     def _memref_dealloc(self, op: ir.Operation) -> Sequence[Any]:
         return ()
 
