@@ -50,6 +50,10 @@ _FEW = (1, 2, 3, 4, 6, 8, 12, 16, 5, 7, 9, 10, 11, 13, 14, 15, 17, 20, 24, 32)
 _PAST = (511, 64, 128, 1, 300, 17, 100, 200, 255, 256, 257, 350, 400, 450, 500, 33, 77, 150, 600, 800)
 
 
+_SIDES = (224, 64, 96, 160, 320, 128, 192, 256, 80, 112, 144, 176, 208, 240, 272, 288, 304, 336, 352, 384)
+"""Pixels of the sides of an image: multiples of 16, since U-Net halves them four times."""
+
+
 @dataclass(frozen=True)
 class Network:
     """A network whose dim `dim` is dynamic, at `sizes`; `values` are whole inputs filled with one number."""
@@ -63,6 +67,16 @@ class Network:
 
 def _batched(build: Callable[..., onnx.ModelProto], **options: int) -> Callable[[], onnx.ModelProto]:
     return partial(build, dynamic_batch=True, **options)
+
+
+def _sided(build: Callable[[], onnx.ModelProto]) -> onnx.ModelProto:
+    """A network of one image, whose sides are dynamic, and alike."""
+    model = build()
+    for value in (*model.graph.input, *model.graph.output):
+        dims = value.type.tensor_type.shape.dim
+        for dim in dims[2:] if len(dims) == 4 else ():
+            dim.dim_param = "side"
+    return model
 
 
 _KEEP = {"attention_mask": 1}
@@ -82,6 +96,10 @@ NETWORKS = (
     Network("gpt2 decode", partial(gpt2_decode.build, form="growing"), _PAST, "past"),
     Network("vit-tiny", _batched(vit.build, hidden=192, heads=3)),
     Network("lstm 32 steps", _batched(lstm.build, unrolled=False)),
+    Network("mobilenet_v2 sides", partial(_sided, mobilenet_v2.build), _SIDES, "side"),
+    Network("resnet18 sides", partial(_sided, resnet18.build), _SIDES, "side"),
+    Network("squeezenet 1.1 sides", partial(_sided, squeezenet.build), _SIDES, "side"),
+    Network("unet sides", partial(_sided, unet.build), _SIDES, "side"),
 )
 
 
