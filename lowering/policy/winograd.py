@@ -25,5 +25,7 @@ class WinogradPolicy:
         5.0, "cycles", "a vector that a transform reads or writes, times multiply-adds a cycle", 0, 64
     )
     fewest_tile_columns: int = setting(16, "tiles", "tiles in a part of a row", 1, 128)
-    usual_sides: tuple[int, ...] = candidates((7, 14, 28, 56, 112), "pixels", "sides of images that are not known, for estimates")
+    usual_rows: tuple[int, ...] = candidates(
+        (3584, 7168, 14336), "elements", "pixels of a side times channels: networks halve sides where they double channels"
+    )
     open_rows: tuple[int, ...] = candidates((1, 2, 4, 8), "rows of tiles", "heights of a block of an image that is not known")

@@ -7,7 +7,15 @@ import pytest
 
 from dlc.dialects.dl.types import TensorType
 from dlc.dialects.dl.winograd_matrices import BY_STRIDE, MATRICES, STRIDED, Matrices
-from dlc.lowering.dl_to_linalg.contractions.winograd_blocks import Grid, cycles_of, grid_of, parts_of, products_of
+from dlc.lowering.dl_to_linalg.contractions.winograd_blocks import (
+    Grid,
+    cycles_of,
+    grid_of,
+    open_blocks,
+    parts_of,
+    products_of,
+    usual_sides,
+)
 from dlc.targets.machine import target_facts
 
 
@@ -84,3 +92,13 @@ def test_matrices_convolve(stride: int, outputs: int) -> None:
         for place, other in enumerate(others, 1):
             moved = np.roll(matrices.input[first], place * matrices.step // len(uses))
             np.testing.assert_array_equal(matrices.input[other], moved)
+
+
+def test_images_of_unknown_sides_have_usual_ones_for_their_channels() -> None:
+    """Networks halve sides where they double channels, so that many channels have small images, all of whose rows are one block."""
+    assert usual_sides(64) == [56, 112, 224] and usual_sides(512) == [7, 14, 28] and usual_sides(1 << 20) == [1, 1, 1]
+    rows = [
+        open_blocks(MATRICES[2], TensorType((16, inner // 16, inner, 16), "f32"), target_facts("sapphirerapids")).rows
+        for inner in (64, 512)
+    ]
+    assert rows[0] > 0 and rows[1] == 0
