@@ -68,7 +68,8 @@ class PrefetchedPanel:
 
     @property
     def _per_trip(self) -> int:
-        return -(-self.count // math.prod(_shares(loop, step) for loop, step in self.inner))
+        trips = [trips_of(loop, step) or policy().cost.assumed_inner_trips for loop, step in self.inner]
+        return -(-self.count // math.prod(trips))
 
     @property
     def _steps(self) -> list[int]:
@@ -87,7 +88,7 @@ class PrefetchedPanel:
         operands: list[ir.Value] = []
         for loop, step in self.inner:
             at = ir.AffineExpr.get_floor_div(ir.AffineDimExpr.get(len(operands)), step)
-            trip = trip * _shares(loop, step) + at
+            trip = trip * (trips_of(loop, step) or policy().cost.assumed_inner_trips) + at
             operands.append(values.start_of(loop.iv))
         limits = [trip * (self._per_trip * self.stride), ir.AffineConstantExpr.get(self.count * self.stride)]
         exact = all(loop.extent is not None for loop, _ in self.inner)
@@ -143,14 +144,6 @@ class PrefetchedPanel:
         if each % self.unroll == 0:
             return way * each + last * (each // self.unroll)
         return (way + ir.AffineExpr.get_floor_div(last, self.unroll)) * each
-
-
-def _shares(loop: Loop, step: int) -> int:
-    """In how many shares the tiles along a loop over one panel fetch the next.
-
-    Tiles of an unknown number, from one to the usual one, fetch for the geometric mean: as many times too little as too much.
-    """
-    return trips_of(loop, step) or math.isqrt(policy().cost.assumed_inner_trips)
 
 
 def _share_set(one: int, other: int) -> bool:
