@@ -18,6 +18,8 @@ from dlc.errors import VerifyError
 BOUNDS = "dl.bounds"
 _ENDLESS = -1
 """Stands in the attribute for no most."""
+_MOST_LIKELY = 1 << 40
+"""What an index is at most taken to be."""
 
 
 @dataclass(frozen=True)
@@ -144,7 +146,8 @@ def bounds_of_index(value: ir.Value) -> DimBounds:
 def likely_index(value: ir.Value, typical: int) -> int:
     """About how much an index is: sizes that are not known count as `typical`, or what is nearest within their bounds.
 
-    Sums, products and quotients of sizes are computed of those.
+    Sums, products and quotients of sizes are computed of those, up to more than any loop runs: ten unknown sizes are too many
+    for a number of 64 bits.
     """
     owner = value.owner
     if isinstance(owner, ir.Block):
@@ -154,7 +157,7 @@ def likely_index(value: ir.Value, typical: int) -> int:
     compute = _COMPUTED.get(owner.name)
     if compute is None:
         return bounds_of_index(value).nearest(typical)
-    return compute(*(likely_index(operand, typical) for operand in owner.operands))
+    return min(compute(*(likely_index(operand, typical) for operand in owner.operands)), _MOST_LIKELY)
 
 
 def _quotient(dividend: int, divisor: int) -> int:

@@ -171,6 +171,16 @@ def test_what_an_index_is_likely_to_be() -> None:
         assert found == [64, 32, 2048, 2112, 29, 10, 9, 10, 2048, 64]
 
 
+def test_an_index_is_likely_to_be_a_number_of_64_bits() -> None:
+    """A loop over all elements of a tensor of twelve open dims."""
+    products = "\n".join(f"%p{place + 1} = arith.muli %p{place}, %p0 : index" for place in range(12))
+    text = f"func.func @f(%p0: index) {{ {products} return }}"
+    with make_context(), ir.Location.unknown():
+        module = ir.Module.parse(text)
+        block = module.body.operations[0].operation.regions[0].blocks[0]
+        assert [likely_index(op.operation.results[0], 64) for op in list(block.operations)[:-1]][-1] == 1 << 40
+
+
 @pytest.mark.parametrize(
     ("extent", "expected"),
     [

@@ -155,7 +155,7 @@ class OpenBlocks:
 
 def usual_sides(channels: int) -> list[int]:
     """Sides in pixels that images of so many channels have in networks, for estimates where they are not known."""
-    return [max(1, size // channels) for size in policy().winograd.usual_rows]
+    return [max(1, size // max(1, channels)) for size in policy().winograd.usual_rows]
 
 
 def open_blocks(matrices: Matrices, weight: TensorType, facts: Machine) -> OpenBlocks:
