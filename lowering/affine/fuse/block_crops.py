@@ -144,9 +144,12 @@ class _Crop:
         return block, row
 
     def _redirect_load(self, load: ir.Operation, image: ir.Value, block: ir.Value, row: ir.Value) -> None:
-        places = [*indices_of(load)[: self.axis], block, row, *indices_of(load)[self.axis + 1 :]]
+        indexing = load.attributes["map"].value
+        whole, dims = list(indexing.results), indexing.n_dims
+        in_block = [ir.AffineExpr.get_dim(dims), ir.AffineExpr.get_dim(dims + 1)]
+        moved = ir.AffineMap.get(dims + 2, 0, [*whole[: self.axis], *in_block, *whole[self.axis + 1 :]])
         with ir.InsertionPoint(load), load.location:
-            found = affine.AffineLoadOp(load.results[0].type, image, places, ir.AffineMap.get_identity(len(places))).result
+            found = affine.AffineLoadOp(load.results[0].type, image, [*indices_of(load), block, row], moved).result
         load.results[0].replace_all_uses_with(found)
         load.erase()
 
@@ -194,9 +197,9 @@ def _users(op: ir.Operation) -> list[ir.Operation]:
 
 
 def _reads_plain_crop(load: ir.Operation, view: ir.Value) -> bool:
-    """Whether `load` reads `view`, or what is left of it without its last rows and columns, at loop variables."""
+    """Whether `load` reads `view`, or what is left of it without its last rows and columns, at loop variables, or 0 of one."""
     indexing, source = load.attributes["map"].value, load.operands[0]
-    if indexing != ir.AffineMap.get_identity(len(indexing.results)) or any(not _is_variable(index) for index in indices_of(load)):
+    if indexing.n_symbols or not all(map(_is_variable, indices_of(load))) or not all(map(_is_plain, indexing.results)):
         return False
     if source == view:
         return True
@@ -206,6 +209,12 @@ def _reads_plain_crop(load: ir.Operation, view: ir.Value) -> bool:
     is_whole_rank = ir.MemRefType(source.type).rank == ir.MemRefType(view.type).rank
     begins = all(offset == 0 for offset in crop.attributes["static_offsets"])
     return is_whole_rank and begins and all(step == 1 for step in crop.attributes["static_strides"])
+
+
+def _is_plain(subscript: ir.AffineExpr) -> bool:
+    """Whether a subscript is one variable, or 0."""
+    plain = subscript.maybe_downcast()
+    return isinstance(plain, ir.AffineDimExpr) or (isinstance(plain, ir.AffineConstantExpr) and plain.value == 0)
 
 
 def _is_variable(value: ir.Value) -> bool:

@@ -15,8 +15,11 @@ def _loops(variables: str, sizes: list[int], body: list[str]) -> list[str]:
     return [*heads, *body, *["} {dlc.parallel}"] * len(sizes)]
 
 
-def _function(sizes: list[int], rows: int, columns: int) -> str:
-    """Three times the first rows and columns of an image [n, blocks, p, q, tiles, l], with what the result held before."""
+def _function(sizes: list[int], rows: int, columns: int, image: str = "%n") -> str:
+    """Three times the first rows and columns of an image [n, blocks, p, q, tiles, l], with what the result held before.
+
+    The result is that of image number `image`, of one image 0.
+    """
     n, blocks, p, q, tiles, wide = sizes
     blocked = f"memref<{'x'.join(map(str, sizes))}xi64>"
     whole, result = f"memref<{n}x{blocks * p * q}x{tiles * wide}xi64>", f"memref<{n}x{rows}x{columns}xi64>"
@@ -26,7 +29,7 @@ def _function(sizes: list[int], rows: int, columns: int) -> str:
         f"affine.store %v, %a[%n, %b, %p, %q, %t, %l] : {blocked}",
     ]
     reading = [
-        f"%v = affine.load %crop[%n, %i, %j] : {view}",
+        f"%v = affine.load %crop[{image}, %i, %j] : {view}",
         f"%w = affine.load %y[%n, %i, %j] : {result}",
         "%s = arith.muli %v, %three : i64",
         "%u = arith.addi %s, %w : i64",
@@ -60,3 +63,9 @@ def test_the_last_block_is_cut() -> None:
     """Seven rows of two blocks of four."""
     text = check_same(_function([2, 2, 2, 2, 3, 2], 7, 5), _PIPELINE)
     assert "0 to min" in text and "memref.alloca() : memref<4x6xi64>" in text
+
+
+def test_a_single_image_has_no_variable() -> None:
+    """Loops of one iteration are gone where networks come here: the image is number 0."""
+    text = check_same(_function([1, 2, 2, 2, 3, 2], 7, 5, image="0"), _PIPELINE)
+    assert "0 to min" in text and "memref.alloc() : memref<1x2x4x6xi64>" in text
