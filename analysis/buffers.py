@@ -233,6 +233,11 @@ def overlaps_itself(kind: ir.MemRefType) -> bool:
     return False
 
 
+def is_row_major(kind: ir.MemRefType) -> bool:
+    """Whether a memref type has no layout of its own: elements lie side by side from the start."""
+    return isinstance(kind.layout, ir.AffineMapAttr) and bool(kind.affine_map == ir.AffineMap.get_identity(kind.rank))
+
+
 def is_contiguous(kind: ir.MemRefType) -> bool:
     """Whether the elements of every memref of this type lie side by side in row-major order, at any offset."""
     strides, _ = strides_of(kind)

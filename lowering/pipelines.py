@@ -136,6 +136,7 @@ PIPELINES: Mapping[str, NamedPipeline] = {
                     "canonicalize",
                     "cse",
                     "affine-skip-excluded",
+                    "affine-coalesce-loops",
                 ),
             ),
         ),

@@ -7,10 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dlc._mlir import ir
-from dlc.analysis.buffers import nested_ops, strides_of
+from dlc.analysis.buffers import is_row_major, nested_ops, strides_of
 from dlc.lowering.affine.ir.expressions import mentions
 from dlc.lowering.linalg.collapse_plans import CollapsePlan, agree
-from dlc.lowering.linalg.relayout import is_row_major
 from dlc.lowering.linalg_to_affine.generic import Generic, dim_position, uses_loop
 from dlc.lowering.native import run_native
 from dlc.lowering.outlining import is_kernel

@@ -196,22 +196,24 @@ def merge_accesses(rows: RowLoops, function: ir.Operation) -> None:
     for access, axis in rows.flat:
         key = access.memref, axis
         if key not in views:
-            views[key] = _without_rows(access.memref, axis, top)
+            views[key] = without_rows(access.memref, axis, ir.InsertionPoint(top))
         forms = [form for at, form in enumerate(_forms(access) or ()) if at != axis]
-        _redirect(access.op, views[key], forms)
+        redirect(access.op, views[key], forms)
     for window in rows.windows:
         buffer = _copied(window, rows, function, top)
         row = (_forms(window.access) or [])[window.row_axis].without(rows.outer.iv)
         place = Linear({rows.inner.iv: 1}, -window.low * window.columns).plus(row, window.columns)
-        _redirect(window.access.op, buffer, [*(Linear({loop.iv: 1}) for loop in window.dependent_loops), place])
+        redirect(window.access.op, buffer, [*(Linear({loop.iv: 1}) for loop in window.dependent_loops), place])
 
 
-def _without_rows(value: ir.Value, axis: int, before: ir.Operation) -> ir.Value:
-    """A view of the memref `value` with axes `axis` and the next as one."""
+def without_rows(value: ir.Value, axis: int, place: ir.InsertionPoint) -> ir.Value:
+    """A view at `place` of the memref `value`, whose rows follow each other, with axes `axis` and the next as one."""
     kind = ir.MemRefType(value.type)
-    shape = [*kind.shape[:axis], kind.shape[axis] * kind.shape[axis + 1], *kind.shape[axis + 2 :]]
+    is_open = any(kind.is_dynamic_dim(at) for at in (axis, axis + 1))
+    count = ir.ShapedType.get_dynamic_size() if is_open else kind.shape[axis] * kind.shape[axis + 1]
+    shape = [*kind.shape[:axis], count, *kind.shape[axis + 2 :]]
     groups = [[at] for at in range(axis)] + [[axis, axis + 1]] + [[at] for at in range(axis + 2, kind.rank)]
-    with before.location, ir.InsertionPoint(before):
+    with value.location, place:
         number = ir.IntegerType.get_signless(64)
         attribute = ir.ArrayAttr.get([ir.ArrayAttr.get([ir.IntegerAttr.get(number, at) for at in group]) for group in groups])
         view = ir.MemRefType.get(shape, kind.element_type, memory_space=kind.memory_space)
@@ -269,7 +271,7 @@ def _map_of(forms: Sequence[Linear]) -> tuple[ir.AffineMapAttr, list[ir.Value]]:
     return ir.AffineMapAttr.get(ir.AffineMap.get(len(operands), 0, results)), operands
 
 
-def _redirect(op: ir.Operation, buffer: ir.Value, forms: Sequence[Linear]) -> None:
+def redirect(op: ir.Operation, buffer: ir.Value, forms: Sequence[Linear]) -> None:
     """Replace a load or store by one at `forms` of `buffer`."""
     map, operands = _map_of(forms)
     given = [*list(op.operands)[: len(op.operands) - len(indices_of(op)) - 1], buffer, *operands]

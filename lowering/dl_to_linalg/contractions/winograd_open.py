@@ -53,20 +53,12 @@ class OpenTiles:
         return b.generic([x] * len(reads), b.empty(shape, self.dtype), maps, [PARALLEL] * 6, body)
 
     def _products(self, inputs: ir.Value, weight: ir.Value) -> ir.Value:
-        """Sums over the input channels: the axes of `inputs`, with a block of channels and a channel of it for the last.
-
-        Tiles of a whole image are one axis meanwhile, of which register tiles leave over less than of rows and columns.
-        """
-        b, groups = self.b, [[0], [1], [2], [3, 4], [5], [6]]
-        is_whole = not isinstance(self.rows, int)
-        given = b.collapse(inputs, groups[:-1]) if is_whole else inputs
-        places = len(b.shape(given)) - 1
-        loops = Loops(places + 2, 1)
-        shape = [*b.shape(given)[:places], b.dim(weight, 1), b.dim(weight, 3)]
+        """Sums over the input channels: the axes of `inputs`, with a block of channels and a channel of it for the last."""
+        b, loops = self.b, Loops(7, 1)
+        shape = [*b.shape(inputs)[:5], b.dim(weight, 1), b.dim(weight, 3)]
         *outer, channels, lane, summed = loops.dims()
         maps = [loops.map([*outer, summed]), loops.map([outer[2], channels, summed, lane]), loops.map(loops.dims()[:-1])]
-        found = contract(b, loops, given, weight, zeros(b, shape, self.dtype), maps, self.dtype)
-        return b.expand(found, groups, [*b.shape(inputs)[:5], *shape[places:]]) if is_whole else found
+        return contract(b, loops, inputs, weight, zeros(b, shape, self.dtype), maps, self.dtype)
 
     def _outputs(self, products: ir.Value, bias: ir.Value | None) -> ir.Value:
         """The tiles of results, with the bias added, put together to images."""
