@@ -1,7 +1,8 @@
 """What is known of sizes that run time decides: the least, the most, and a number that they are multiples of.
 
 The function attribute `dl.bounds = {seq = array<i64: 8, 512, 8>}` states them by the names of `dl.dims`: whoever calls the
-function has them hold, which its first checks make sure of.
+function has them hold, which its first checks make sure of. `dl.usual = {side = 28}` says about how much a size is in most calls,
+for estimates alone.
 """
 
 from __future__ import annotations
@@ -10,12 +11,16 @@ import math
 import operator
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from dlc._mlir import ir
 from dlc.diagnostics import at_location
 from dlc.errors import VerifyError
 
+_T = TypeVar("_T")
+
 BOUNDS = "dl.bounds"
+_USUAL = "dl.usual"
 _ENDLESS = -1
 """Stands in the attribute for no most."""
 _MOST_LIKELY = 1 << 40
@@ -109,16 +114,17 @@ def _bounds(row: Sequence[int]) -> DimBounds:
 
 def bounds_of_arguments(function: ir.Operation) -> dict[tuple[ir.Value, int | None], DimBounds]:
     """The bounds that a function states, by argument and axis."""
-    bounds = bounds_of_function(function)
-    if not bounds or "arg_attrs" not in function.attributes:
+    return _by_axis(function, bounds_of_function(function))
+
+
+def _by_axis(function: ir.Operation, found: Mapping[str, _T]) -> dict[tuple[ir.Value, int | None], _T]:
+    """What is known of dims by name, by the arguments that have them and their axes."""
+    if not found or "arg_attrs" not in function.attributes:
         return {}
     arguments = function.regions[0].blocks[0].arguments
-    found: dict[tuple[ir.Value, int | None], DimBounds] = {}
-    for argument, entry in zip(arguments, map(ir.DictAttr, ir.ArrayAttr(function.attributes["arg_attrs"])), strict=True):
-        if "dl.dims" in entry:
-            names = [item.value for item in entry["dl.dims"]]
-            found |= {(argument, axis): bounds[name] for axis, name in enumerate(names) if name in bounds}
-    return found
+    entries = zip(arguments, map(ir.DictAttr, ir.ArrayAttr(function.attributes["arg_attrs"])), strict=True)
+    named = [(argument, [item.value for item in entry["dl.dims"]]) for argument, entry in entries if "dl.dims" in entry]
+    return {(argument, axis): found[name] for argument, names in named for axis, name in enumerate(names) if name in found}
 
 
 def bounds_of_index(value: ir.Value) -> DimBounds:
@@ -132,19 +138,24 @@ def bounds_of_index(value: ir.Value) -> DimBounds:
     if owner.name == "arith.constant":
         number = ir.IntegerAttr(owner.attributes["value"]).value
         return DimBounds.of_size(number) if number >= 0 else UNBOUNDED
-    if owner.name not in ("memref.dim", "tensor.dim"):
+    place = _argument_axis(owner)
+    if place is None or BOUNDS not in (function := place[0].owner.owner.operation).attributes:
         return UNBOUNDED
-    source, axis = owner.operands
+    return bounds_of_arguments(function).get(place, UNBOUNDED)
+
+
+def _argument_axis(op: ir.Operation) -> tuple[ir.Value, int] | None:
+    """The argument of a function and the axis whose size the op gives."""
+    if op.name not in ("memref.dim", "tensor.dim"):
+        return None
+    source, axis = op.operands
     if not isinstance(source.owner, ir.Block) or isinstance(axis.owner, ir.Block) or axis.owner.name != "arith.constant":
-        return UNBOUNDED
-    function = source.owner.owner.operation
-    if BOUNDS not in function.attributes:
-        return UNBOUNDED
-    return bounds_of_arguments(function).get((source, ir.IntegerAttr(axis.owner.attributes["value"]).value), UNBOUNDED)
+        return None
+    return source, ir.IntegerAttr(axis.owner.attributes["value"]).value
 
 
 def likely_index(value: ir.Value, typical: int) -> int:
-    """About how much an index is: sizes that are not known count as `typical`, or what is nearest within their bounds.
+    """About how much an index is: sizes that are not known count as usual, or `typical`, or what is nearest within their bounds.
 
     Sums, products and quotients of sizes are computed of those, up to more than any loop runs: ten unknown sizes are too many
     for a number of 64 bits.
@@ -156,8 +167,16 @@ def likely_index(value: ir.Value, typical: int) -> int:
         return ir.IntegerAttr(owner.attributes["value"]).value
     compute = _COMPUTED.get(owner.name)
     if compute is None:
-        return bounds_of_index(value).nearest(typical)
+        return bounds_of_index(value).nearest(_usual_size(owner) or typical)
     return min(compute(*(likely_index(operand, typical) for operand in owner.operands)), _MOST_LIKELY)
+
+
+def _usual_size(op: ir.Operation) -> int | None:
+    """What the function says of a dim of an argument that `op` gives."""
+    place = _argument_axis(op)
+    if place is None or _USUAL not in (function := place[0].owner.owner.operation).attributes:
+        return None
+    return _by_axis(function, usual_of_function(function)).get(place)
 
 
 def _quotient(dividend: int, divisor: int) -> int:
@@ -176,6 +195,28 @@ _COMPUTED: Mapping[str, Callable[[int, int], int]] = {
     "arith.maxsi": max,
     "arith.minsi": min,
 }
+
+
+def state_usual(function: ir.Operation, sizes: Mapping[str, int]) -> None:
+    """Write what the function's dims usually are on it."""
+    if sizes:
+        with function.context:
+            number = ir.IntegerType.get_signless(64)
+            function.attributes[_USUAL] = ir.DictAttr.get({name: ir.IntegerAttr.get(number, size) for name, size in sizes.items()})
+
+
+def usual_of_function(function: ir.Operation) -> dict[str, int]:
+    """The usual sizes that a function states of its dims by name; none without the attribute. `VerifyError` if they are none."""
+    if _USUAL not in function.attributes:
+        return {}
+    try:
+        found = {entry.name: ir.IntegerAttr(entry.attr).value for entry in ir.DictAttr(function.attributes[_USUAL])}
+    except ValueError:
+        found = {"": 0}
+    if any(size < 1 for size in found.values()):
+        message = f"{_USUAL} is {function.attributes[_USUAL]}; write a size above 0 for each name, as {{side = 28}}"
+        raise VerifyError("", [at_location(function.location, message)])
+    return found
 
 
 def state_bounds(function: ir.Operation, bounds: Mapping[str, DimBounds]) -> None:

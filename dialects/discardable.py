@@ -39,6 +39,13 @@ ATTRIBUTES = (
         "by names of `dl.dims`: the least size, the most (-1: any), what it is a multiple of",
         ("analysis/dim_bounds.py",),
     ),
+    DiscardableAttribute(
+        "dl.usual",
+        "func.func",
+        "dictionary",
+        "by names of `dl.dims`: about what a size is in most calls, for estimates",
+        ("analysis/dim_bounds.py",),
+    ),
     DiscardableAttribute("dl.params", "module", "string", "file of the weights, beside the module's", ("dlc/sources.py",)),
     DiscardableAttribute("dl.signature", "module", "dictionary", "entry, inputs, outputs and params of the model", (_BIND,)),
     DiscardableAttribute(

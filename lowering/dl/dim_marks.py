@@ -1,12 +1,15 @@
-"""Names for dims that arguments and results of a function share, and what is known of them: `dl.dims` and `dl.bounds`."""
+"""Names for dims that arguments and results of a function share, and what is known of them.
+
+The attributes are `dl.dims`, `dl.bounds` and `dl.usual`.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from dlc._mlir import ir
-from dlc.analysis.dim_bounds import UNBOUNDED, DimBounds, state_bounds
+from dlc.analysis.dim_bounds import UNBOUNDED, DimBounds, state_bounds, state_usual
 from dlc.dialects.dl.types import Dim, TensorType
 
 _DIMS = "dl.dims"
@@ -17,12 +20,14 @@ def mark_dims(
     arguments: Sequence[TensorType | None],
     results: Sequence[TensorType | None],
     bounds_of: Callable[[Dim], DimBounds],
+    usual: Mapping[Dim, int],
 ) -> None:
-    """Name the dims that occur twice in the types of arguments and results, and those with bounds, which are stated.
+    """Name the dims that occur twice in the types of arguments and results, and those with bounds or a usual size.
 
-    None stands for what is no tensor.
+    Bounds and `usual` sizes are stated. None stands for what is no tensor.
     """
-    names = _dim_names(arguments, results, bounds_of)
+    names = _dim_names(arguments, results, lambda dim: dim in usual or bounds_of(dim) != UNBOUNDED)
+    state_usual(function, {name: usual[dim] for dim, name in names.items() if dim in usual})
     state_bounds(function, {name: found for dim, name in names.items() if (found := bounds_of(dim)) != UNBOUNDED})
     marks = [[[names.get(dim, "") for dim in kind.shape] if kind else [] for kind in kinds] for kinds in (arguments, results)]
     for key, entries in zip(("arg_attrs", "res_attrs"), marks, strict=True):
@@ -31,15 +36,15 @@ def mark_dims(
 
 
 def _dim_names(
-    arguments: Sequence[TensorType | None], results: Sequence[TensorType | None], bounds_of: Callable[[Dim], DimBounds]
+    arguments: Sequence[TensorType | None], results: Sequence[TensorType | None], is_known: Callable[[Dim], bool]
 ) -> dict[Dim, str]:
-    """Names of dims, `d0`, `d1`, ..., for those that occur twice or have bounds."""
+    """Names of dims, `d0`, `d1`, ..., for those that occur twice, or of which something is known."""
     shapes = [() if kind is None else kind.shape for kind in (*arguments, *results)]
     counts = Counter(dim for shape in shapes for dim in shape if isinstance(dim, str))
     names: dict[Dim, str] = {}
     for shape in shapes:
         for dim in shape:
-            if isinstance(dim, str) and dim not in names and (counts[dim] > 1 or bounds_of(dim) != UNBOUNDED):
+            if isinstance(dim, str) and dim not in names and (counts[dim] > 1 or is_known(dim)):
                 names[dim] = f"d{len(names)}"
     return names
 

@@ -26,6 +26,10 @@ class WinogradPolicy:
     )
     fewest_tile_columns: int = setting(16, "tiles", "tiles in a part of a row", 1, 128)
     usual_rows: tuple[int, ...] = candidates(
-        (3584, 7168, 14336), "elements", "pixels of a side times channels: networks halve sides where they double channels"
+        (3584, 7168), "elements", "pixels of a side times channels: networks halve sides where they double channels"
     )
     open_rows: tuple[int, ...] = candidates((1, 2, 4, 8), "rows of tiles", "heights of a block of an image that is not known")
+
+    def usual_sides(self, channels: int) -> list[int]:
+        """Sides in pixels that images of so many channels have in networks, for estimates where they are not known."""
+        return [max(1, size // max(1, channels)) for size in self.usual_rows]

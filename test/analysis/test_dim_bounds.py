@@ -5,10 +5,19 @@ from __future__ import annotations
 import pytest
 
 from dlc._mlir import ir
-from dlc.analysis.dim_bounds import UNBOUNDED, DimBounds, bounds_of_function, bounds_of_index, likely_index, state_bounds
+from dlc.analysis.dim_bounds import (
+    UNBOUNDED,
+    DimBounds,
+    bounds_of_function,
+    bounds_of_index,
+    likely_index,
+    state_bounds,
+    usual_of_function,
+)
 from dlc.analysis.memory_plan import memory_plan
 from dlc.analysis.symbolic_shapes import SymbolicShapes
 from dlc.dialects import make_context
+from dlc.errors import VerifyError
 from dlc.lowering.affine.ir.expressions import bounds_of_extent
 
 
@@ -169,6 +178,33 @@ def test_what_an_index_is_likely_to_be() -> None:
         block = module.body.operations[0].operation.regions[0].blocks[0]
         found = [likely_index(op.operation.results[0], 64) for op in list(block.operations)[3:-1]]
         assert found == [64, 32, 2048, 2112, 29, 10, 9, 10, 2048, 64]
+
+
+def test_sizes_are_likely_to_be_usual_ones() -> None:
+    """What a function says of a dim comes before what all others count as, within the bounds."""
+    text = """func.func @f(%x: memref<?x?x?xf32> {dl.dims = ["h", "w", "c"]})
+        attributes {dl.bounds = {w = array<i64: 8, 16, 8>}, dl.usual = {h = 28, w = 28}} {
+      %0 = arith.constant 0 : index
+      %1 = arith.constant 1 : index
+      %2 = arith.constant 2 : index
+      %3 = memref.dim %x, %0 : memref<?x?x?xf32>
+      %4 = memref.dim %x, %1 : memref<?x?x?xf32>
+      %5 = memref.dim %x, %2 : memref<?x?x?xf32>
+      %6 = arith.muli %3, %4 : index
+      return
+    }"""
+    with make_context(), ir.Location.unknown():
+        module = ir.Module.parse(text)
+        block = module.body.operations[0].operation.regions[0].blocks[0]
+        assert [likely_index(op.operation.results[0], 64) for op in list(block.operations)[3:-1]] == [28, 16, 64, 448]
+
+
+@pytest.mark.parametrize("attribute", ["3 : i64", "{h = 0 : i64}", '{h = "28"}'])
+def test_usual_sizes_are_sizes(attribute: str) -> None:
+    with make_context(), ir.Location.unknown():
+        module = ir.Module.parse(f"func.func private @f(%x: memref<?xf32>) attributes {{dl.usual = {attribute}}} {{ return }}")
+        with pytest.raises(VerifyError, match="write a size above 0 for each name"):
+            usual_of_function(module.body.operations[0].operation)
 
 
 def test_an_index_is_likely_to_be_a_number_of_64_bits() -> None:

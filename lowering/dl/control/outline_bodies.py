@@ -71,7 +71,7 @@ class _Outliner:
             for value, result in zip(returned, call.results, strict=True):
                 self._replace(end, value, result)
             function = private_function(_NAME, moved, captured, constants, returned=returned)
-        mark_dims(function, *marks, self.shapes.bounds_of)
+        mark_dims(function, *marks, self.shapes.bounds_of, usual={})
         name = f"{_NAME}_{next(free_numbers(self.taken, [f'{_NAME}_']))}"
         self.taken.add(name)
         function.attributes["sym_name"] = ir.StringAttr.get(name)

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from dlc._mlir import ir
 from dlc.analysis.symbolic_shapes import SymbolicShapes
 from dlc.analysis.symbols import symbol_name
 from dlc.dialects.dl import op_class
-from dlc.dialects.dl.types import TensorType
+from dlc.dialects.dl.types import Dim, TensorType
 from dlc.lowering.dl.dim_marks import mark_dims
+from dlc.lowering.dl.fuse.usual_sides import usual_sides_of
 from dlc.lowering.dl.matching import attributes_of, functions
 from dlc.lowering.dl.weights.precompute import MARK
 from dlc.lowering.outlining import FunctionTable, captures_of, private_function
@@ -27,8 +28,8 @@ class OutlineKernelRegions(Pass):
 
     Kernels are one when they have the same ops, types, small constants and equal dims. What a region reads from outside becomes
     arguments, weights among them; small constants are repeated inside. Dims that several arguments or results share are named
-    by `dl.dims`, and so are those with bounds, which come along (`dl.bounds`). A function's location fuses those of its calls. Ops
-    whose results have several types become functions, too.
+    by `dl.dims`, and so are those with bounds, which come along (`dl.bounds`), and open sides of images, whose usual sizes
+    `dl.usual` has. A function's location fuses those of its calls. Ops whose results have several types become functions, too.
 
     before:
         %1 = "dl.kernel"() ({ %2 = "dl.matmul"(%x, %w)   %3 = "dl.relu"(%2)   "dl.yield"(%3) })
@@ -46,7 +47,8 @@ class OutlineKernelRegions(Pass):
         table = _KernelTable(op)
         for function, kernels in anchors.items():
             if kernels:
-                _Outliner(SymbolicShapes(function), table).run(kernels)
+                shapes = SymbolicShapes(function)
+                _Outliner(shapes, table, usual_sides_of(function, shapes)).run(kernels)
         table.annotate()
 
 
@@ -74,6 +76,7 @@ class _Outliner:
 
     shapes: SymbolicShapes
     table: _KernelTable
+    usual: Mapping[Dim, int]
     calls: dict[ir.Value, TensorType] = field(default_factory=dict)
 
     def run(self, kernels: Sequence[ir.Operation]) -> None:
@@ -96,7 +99,7 @@ class _Outliner:
         with kernel.location:
             function = private_function("kernel", moved, captured, constants, returned=returned)
         function.attributes[KERNEL] = ir.UnitAttr.get()
-        mark_dims(function, *marks, self.shapes.bounds_of)
+        mark_dims(function, *marks, self.shapes.bounds_of, self.usual)
         if end:
             kernel.erase()
         call.attributes["callee"] = _symbol(self.table.share(function, name, call.location))

@@ -15,7 +15,7 @@ from dlc.lowering.affine.cost.contractions import DirectConvolution
 from dlc.lowering.affine.cost.cycles import cycles
 from dlc.lowering.dl.matching import attributes_of, groups_of, is_weight, type_of
 from dlc.lowering.dl.precision import WINOGRAD, multiplies_bf16
-from dlc.lowering.dl_to_linalg.contractions.winograd_blocks import cycles_of, grid_of, open_blocks, products_of, usual_sides
+from dlc.lowering.dl_to_linalg.contractions.winograd_blocks import cycles_of, grid_of, open_blocks, products_of
 from dlc.lowering.pass_base import PassFailure
 from dlc.lowering.policy import policy
 from dlc.targets.machine import Machine, facts_of
@@ -118,7 +118,7 @@ def _estimate(op: ir.Operation, tiles: Sequence[int]) -> WinogradVerdict:
 
 def _open_estimate(op: ir.Operation, sizes: _Sizes, tiles: Sequence[int], facts: Machine) -> WinogradVerdict:
     """The same where run time knows height or width: the mean over usual ones, in cycles a result."""
-    usual = [replace(sizes, height=side, width=side) for side in usual_sides(sizes.inner)]
+    usual = [replace(sizes, height=side, width=side) for side in policy().winograd.usual_sides(sizes.inner)]
     gain = _bf16_gain(facts) if sizes.dtype == "f32" and multiplies_bf16(op) else 1
     direct = sum(_direct_cycles(each, facts) / each.height**2 for each in usual) / (gain * len(usual))
     costs = {tile: open_blocks(MATRICES[tile], _transformed(sizes, MATRICES[tile]), facts).cycles for tile in tiles}

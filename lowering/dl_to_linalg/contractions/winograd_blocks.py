@@ -153,18 +153,13 @@ class OpenBlocks:
     cycles: float
 
 
-def usual_sides(channels: int) -> list[int]:
-    """Sides in pixels that images of so many channels have in networks, for estimates where they are not known."""
-    return [max(1, size // max(1, channels)) for size in policy().winograd.usual_rows]
-
-
 def open_blocks(matrices: Matrices, weight: TensorType, facts: Machine) -> OpenBlocks:
     """The blocks that are estimated to take the least time for a result, in the mean over usual images; of stride 1.
 
     Blocks have all columns of tiles, so that rows of tiles alone may lie beyond the image.
     """
     channels = weight.shape[-2]
-    sides = usual_sides(channels if isinstance(channels, int) else policy().cost.assumed_trips)
+    sides = policy().winograd.usual_sides(channels if isinstance(channels, int) else policy().cost.assumed_trips)
 
     def cost(rows: int) -> float:
         total = 0.0
