@@ -61,11 +61,26 @@ def _best_order(nest: Nest, tile: Tile, machine: Machine) -> list[Loop]:
     operands = _operands(nest, tile)
     stores = [store for store in _partial_lines(nest, tile) if store.loop in free]
 
-    def moved(order: Sequence[Loop]) -> float:
-        read = sum(_traffic(order, operand, trips, machine) for operand in operands)
-        return read + sum(store.traffic(order, trips, machine) for store in stores)
+    work = _work_bytes(nest, machine)
 
-    return [*fixed, *min((list(order) for order in itertools.permutations(free)), key=moved)]
+    def cost(order: Sequence[Loop]) -> float:
+        moved = sum(store.traffic(order, trips, machine) for store in stores)
+        waits = 0.0
+        for operand in operands:
+            moved += _traffic(order, operand, trips, machine)
+            waits += _unfetched(order, operand, trips, machine)
+        return math.hypot(work, moved) + waits
+
+    return [*fixed, *min((list(order) for order in itertools.permutations(free)), key=cost)]
+
+
+def _work_bytes(nest: Nest, machine: Machine) -> float:
+    """The bytes that the second-level cache could give while the nest multiplies: what moves meanwhile costs little."""
+    products = math.prod(loop.likely_extent for loop in nest.loops)
+    bits = max(
+        (element_bits(op.results[0].type) or 64 for op in real_ops(nest.innermost_body) if op.name == "affine.load"), default=64
+    )
+    return products / machine.lanes(bits) * machine.cycles("fma_f32") * machine.l2.bytes_per_cycle
 
 
 def _trips(nest: Nest, loop: Loop, tile: Tile) -> int:
@@ -108,26 +123,22 @@ def _partial_lines(nest: Nest, tile: Tile) -> list[_PartialLines]:
 
 
 def _traffic(order: Sequence[Loop], operand: _Operand, trips: Mapping[Loop, int], machine: Machine) -> float:
-    """Weighted bytes that one operand moves: a loop that does not follow it repeats what is inside it.
-
-    Vectors that no loop inside repeats cannot be fetched ahead by the tiles on the panel before.
-    """
+    """Weighted bytes that one operand moves: a loop that does not follow it repeats what is inside it."""
     moved, footprint = 0.0, float(operand.size)
-    times = 1.0
-    for loop in order:
-        times *= trips[loop]
+    times = math.prod(trips[loop] for loop in order)
     inner = 1.0
-    repeated = False
-    unfetched = False
     for loop in reversed(order):
-        if trips[loop] == 1:
-            continue
         if loop in operand.used:
             footprint *= trips[loop]
-            unfetched |= not repeated
         else:
             moved += times / inner / trips[loop] * (trips[loop] - 1) * footprint * reread_weight(footprint, machine)
-            repeated = True
         inner *= trips[loop]
-    exposed = operand.streams and unfetched and reread_weight(footprint, machine) > 0
-    return moved + (footprint * policy().cost.unfetched_weight if exposed else 0.0)
+    return moved
+
+
+def _unfetched(order: Sequence[Loop], operand: _Operand, trips: Mapping[Loop, int], machine: Machine) -> float:
+    """Weighted bytes of vectors that no loop inside repeats: the tiles on the panel before cannot fetch them ahead."""
+    moving = [loop for loop in order if trips[loop] > 1]
+    footprint = float(operand.size) * math.prod(trips[loop] for loop in moving if loop in operand.used)
+    is_exposed = operand.streams and bool(moving) and moving[-1] in operand.used and reread_weight(footprint, machine) > 0
+    return footprint * policy().cost.unfetched_weight if is_exposed else 0.0
