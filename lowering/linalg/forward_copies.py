@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -179,14 +180,16 @@ class _Forwarding:
         if kind is None or not _can_undo(reshapes, ir.MemRefType(own.type)):
             return False
         needed = self._needed_before(window, alloc)
-        if needed is None or alloc in needed or not self._relayout.fits(own, kind, copy):
+        gone = [copy, *itertools.takewhile(_has_one_use, reshapes)]
+        if needed is None or alloc in needed or not self._relayout.fits(own, kind, gone):
             return False
         box, frame = self._accesses.box(window), root_of(window)
         for op in needed:
             op.move_before(alloc)
-        copy.erase()
         with ir.InsertionPoint(alloc), alloc.location:
             place = _undone(reshapes, window, list(alloc.operands))
+        for op in gone:
+            op.erase()
         self._relayout.replace(own, place)
         self._accesses.merge(own, frame, box, same_axes=not reshapes, without=step)
         self._followed.pop(own, None)
@@ -207,6 +210,10 @@ class _Forwarding:
             return True
 
         return list(needed) if visit(value) else None
+
+
+def _has_one_use(op: ir.Operation) -> bool:
+    return len(list(op.results[0].uses)) == 1
 
 
 def _writes_within(access: BufferUse, after: int, last: int) -> bool:
@@ -251,8 +258,11 @@ def _reshapes_of(value: ir.Value) -> tuple[ir.Value, list[ir.Operation]]:
 
 
 def _can_undo(reshapes: Sequence[ir.Operation], kind: ir.MemRefType) -> bool:
-    """Whether views undo `reshapes` of a buffer of type `kind`: to expand axes, their sizes have to be at hand."""
-    if kind.has_static_shape or all(op.name == "memref.expand_shape" for op in reshapes):
+    """Whether views undo `reshapes` of a buffer of type `kind`: to expand axes, their sizes have to be at hand.
+
+    The sizes of a buffer's own axes are.
+    """
+    if kind.has_static_shape or len(reshapes) == 1 or all(op.name == "memref.expand_shape" for op in reshapes):
         return True
     return all(map(_keeps_open_sizes, reshapes))
 

@@ -7,7 +7,7 @@ from dlc.analysis.buffers import VIEW_OPS
 from dlc.analysis.symbols import functions_of, symbol_name
 from dlc.lowering.outlining import clone_in_terms
 
-_FREE = VIEW_OPS | {"memref.dim", "memref.copy", "memref.load"}
+_FREE = VIEW_OPS | {"memref.dim", "memref.copy", "memref.load", "cf.assert"}
 
 
 def inline_copies(module: ir.Operation) -> None:

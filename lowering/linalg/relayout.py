@@ -10,7 +10,7 @@ from itertools import pairwise
 
 from dlc._mlir import ir
 from dlc.analysis.buffer_accesses import Effects
-from dlc.analysis.buffers import is_linalg, nested_ops, strides_of
+from dlc.analysis.buffers import is_linalg, is_row_major, nested_ops, strides_of
 
 _DYNAMIC: int = ir.ShapedType.get_dynamic_size()
 _OPEN: int = ir.ShapedType.get_dynamic_stride_or_offset()
@@ -32,12 +32,12 @@ class Relayout:
         self._special: dict[tuple[str, int, ir.MemRefType], str] = {}
         self._fits: dict[tuple[str, int, ir.Type], bool] = {}
 
-    def fits(self, value: ir.Value, kind: ir.MemRefType, ignored: ir.Operation | None = None) -> bool:
-        """Whether every use of `value` but `ignored` allows for type `kind`, which differs in its layout only."""
+    def fits(self, value: ir.Value, kind: ir.MemRefType, ignored: Sequence[ir.Operation] = ()) -> bool:
+        """Whether every use of `value` but those `ignored` allows for type `kind`, which differs in its layout only."""
         if value.type == kind:
             return True
         uses = [(use.owner.operation, use.operand_number) for use in value.uses]
-        return all((ignored is not None and user == ignored) or self._use_fits(user, position, kind) for user, position in uses)
+        return all(user in ignored or self._use_fits(user, position, kind) for user, position in uses)
 
     def _use_fits(self, user: ir.Operation, position: int, kind: ir.MemRefType) -> bool:
         if is_linalg(user) or user.name in _ANY_LAYOUT:
@@ -213,15 +213,9 @@ def collapsed_type(source: ir.MemRefType, groups: Sequence[Sequence[int]]) -> ir
         kept = list(group)
         while len(kept) > 1 and source.shape[kept[-1]] == 1:
             kept.pop()
-        if len(kept) > 1 and source.is_dynamic_dim(kept[-1]):
-            return None  # of size 1 perhaps: the verifier wants a stride that nobody knows
-        found.append(strides[kept[-1]])
+        # Of size 1 perhaps: the verifier wants a stride that nobody knows.
+        found.append(_OPEN if len(kept) > 1 and source.is_dynamic_dim(kept[-1]) else strides[kept[-1]])
     return _strided(shape, source, offset, found)
-
-
-def is_row_major(kind: ir.MemRefType) -> bool:
-    """Whether a type has no layout of its own."""
-    return isinstance(kind.layout, ir.AffineMapAttr) and bool(kind.affine_map == ir.AffineMap.get_identity(kind.rank))
 
 
 def _product(sizes: Sequence[int]) -> int:
@@ -232,6 +226,8 @@ def _product(sizes: Sequence[int]) -> int:
 
 
 def _times(left: int, right: int) -> int:
+    if 0 in (left, right):
+        return 0
     return _OPEN if _OPEN in (left, right) or _DYNAMIC in (left, right) else left * right
 
 

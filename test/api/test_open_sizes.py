@@ -148,9 +148,9 @@ def test_poolings(op: str, stride: int) -> None:
     agree(model, meaning, [[(1, height, width, 24)] for height in _EDGES for width in (1, 2, 5, 8, 17)])
 
 
-@pytest.mark.parametrize(("channels", "out"), [(64, 64), (128, 32)])
+@pytest.mark.parametrize(("channels", "out"), [(64, 64), (128, 32), (512, 16)])
 def test_winograd_tiles(channels: int, out: int) -> None:
-    """Images that end within a tile, and within a block of rows of tiles."""
+    """Images that end within a tile, and within a block of rows of tiles; of 512 channels, a block is all of an image."""
     image, result, kernel = f"tensor<?x?x?x{channels}xf32>", f"tensor<?x?x?x{out}xf32>", f"tensor<16x{out // 16}x{channels}x16xf32>"
     model = compiled(f"%a0: {image}, %a1: {kernel}", result, "winograd_conv", f"{image}, {kernel}", "pads = array<i64: 1, 1, 1, 1>")
     sizes = [(1, height, width) for height in (1, 2, 3, 7, 8, 9, 16, 17) for width in (1, 2, 5, 16)] + [(2, 9, 7)]
@@ -192,3 +192,32 @@ def test_transposed_convolutions(strides: tuple[int, int]) -> None:
     model = dlc.compile(text, num_threads=1, params={"w": weight})
     meaning = meaning_of("conv_transpose", None, strides=strides)
     agree(model, lambda x: meaning(x, weight), [[(1, 32, height, width)] for height in (1, 2, 5, 8, 17) for width in (1, 3, 16)])
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_joined_images_of_checked_sides(threads: int) -> None:
+    """An image beside its own halves put together again, both written where they are joined: only even sides are the same."""
+    weight = np.random.default_rng(1).standard_normal((16, 16, 2, 2)).astype(np.float32)
+    image = "tensor<1x16x?x?xf32>"
+    text = f"""func.func @main_graph(%x: {image} {{dl.dims = ["", "", "h", "w"]}}) -> tensor<1x32x?x?xf32> {{
+      %w = "dl.param"() {{key = "w", shape = array<i64: 16, 16, 2, 2>, dtype = f32}} : () -> tensor<16x16x2x2xf32>
+      %0 = "dl.tanh"(%x) : ({image}) -> {image}
+      %1 = "dl.max_pool"(%0) {{kernel = array<i64: 2, 2>, strides = array<i64: 2, 2>}} : ({image}) -> {image}
+      %2 = "dl.conv_transpose"(%1, %w) {{strides = array<i64: 2, 2>}} : ({image}, tensor<16x16x2x2xf32>) -> {image}
+      %3 = "dl.concat"(%0, %2) {{axis = 1 : i64}} : ({image}, {image}) -> tensor<1x32x?x?xf32>
+      return %3 : tensor<1x32x?x?xf32>
+    }}"""
+    model = dlc.compile(text, num_threads=threads, params={"w": weight})
+    halves, wholes = meaning_of("max_pool", kernel=(2, 2), strides=(2, 2)), meaning_of("conv_transpose", None, strides=(2, 2))
+
+    def meaning(x: np.ndarray) -> np.ndarray:
+        given = np.tanh(x)
+        return np.concatenate([given, wholes(halves(given), weight)], axis=1)
+
+    agree(model, meaning, [[(1, 16, height, width)] for height in (2, 4, 8, 18) for width in (2, 6, 16)])
+    for shape, refusal in (
+        ((1, 16, 5, 4), "rhs dim 2 is 4 but lhs dim 2 is 5"),
+        ((1, 16, 4, 7), "rhs dim 3 is 6 but lhs dim 3 is 7"),
+    ):
+        with pytest.raises(dlc.InvalidInputError, match=refusal):
+            model(np.zeros(shape, np.float32))

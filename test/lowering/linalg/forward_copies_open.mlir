@@ -42,23 +42,19 @@ func.func @blocks(%x: memref<?x2x64xf32>) -> memref<?x256xf32> {
   return %y : memref<?x256xf32>
 }
 
-// no-match: which part of the rows each axis has is not known from the type.
-// CHECK-LABEL: func.func @collapsed(
+// no-match: which part of the rows each axis has is not known between two reshapes.
+// CHECK-LABEL: func.func @split(
 // CHECK: call @fill_pairs
 // CHECK: memref.copy
 // CHECK: return
-func.func @collapsed(%x: memref<?x?x4xf32>) -> memref<?x4xf32> {
-  %c0 = arith.constant 0 : index
-  %c1 = arith.constant 1 : index
-  %n = memref.dim %x, %c0 : memref<?x?x4xf32>
-  %m = memref.dim %x, %c1 : memref<?x?x4xf32>
+func.func @split(%x: memref<?x?x4xf32>, %n: index, %m: index, %k: index) -> memref<?x2x2xf32> {
   %a = memref.alloc(%n, %m) : memref<?x?x4xf32>
   call @fill_pairs(%x, %a) : (memref<?x?x4xf32>, memref<?x?x4xf32>) -> ()
   %c = memref.collapse_shape %a [[0, 1], [2]] : memref<?x?x4xf32> into memref<?x4xf32>
-  %k = arith.muli %n, %m : index
-  %y = memref.alloc(%k) : memref<?x4xf32>
-  memref.copy %c, %y : memref<?x4xf32> to memref<?x4xf32>
-  return %y : memref<?x4xf32>
+  %d = memref.expand_shape %c [[0], [1, 2]] output_shape [%k, 2, 2] : memref<?x4xf32> into memref<?x2x2xf32>
+  %y = memref.alloc(%k) : memref<?x2x2xf32>
+  memref.copy %d, %y : memref<?x2x2xf32> to memref<?x2x2xf32>
+  return %y : memref<?x2x2xf32>
 }
 func.func private @fill(%x: memref<?x4xf32> {llvm.noalias}, %a: memref<?x4xf32> {dl.result, llvm.noalias}) attributes {dl.kernel} {
   linalg.exp ins(%x : memref<?x4xf32>) outs(%a : memref<?x4xf32>)
