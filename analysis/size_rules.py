@@ -10,8 +10,12 @@ from typing import Any
 
 from dlc.analysis.dim_bounds import UNBOUNDED, DimBounds
 from dlc.dialects.dl.types import Dim, TensorType
+from dlc.dialects.dl.window import positions_in
 
 BoundsOf = Callable[[Dim], DimBounds]
+_WINDOWS = ("dl.conv", "dl.winograd_conv", "dl.max_pool", "dl.avg_pool")
+"""Ops whose results have a place for each one of a window."""
+
 Found = Iterator[tuple[Dim, DimBounds]]
 SizeRule = Callable[[BoundsOf, Sequence[Any], Sequence[TensorType], Mapping[str, Any]], Found]
 """Gives dims of an op's results with their bounds, from the plain types of its operands and results and its attributes."""
@@ -62,6 +66,16 @@ def _reshape(bounds_of: BoundsOf, operands: Sequence[Any], results: Sequence[Ten
         yield rest[0], whole.divided(divisor)
 
 
+def _positions(bounds_of: BoundsOf, operands: Sequence[Any], results: Sequence[TensorType], attributes: Mapping[str, Any]) -> Found:
+    """As many places of a window as there are for the least and the most of each axis."""
+    for size in operands[0].shape:
+        known = bounds_of(size)
+        counts = ((dim, positions_in(dim, size)) for result in results for dim in result.shape)
+        for dim, count in counts:
+            if count is not None:
+                yield dim, DimBounds(count(known.least), None if known.most is None else count(known.most))
+
+
 SIZE_RULES: Mapping[str, SizeRule] = {
     "dl.nonzero": _nonzero,
     "dl.compress": _along_axis,
@@ -69,4 +83,5 @@ SIZE_RULES: Mapping[str, SizeRule] = {
     "dl.non_max_suppression": _boxes,
     "dl.slice": _slice,
     "dl.reshape": _reshape,
+    **dict.fromkeys(_WINDOWS, _positions),
 }

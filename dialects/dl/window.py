@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -75,6 +75,22 @@ class Layout:
     def restored(self, image: np.ndarray) -> np.ndarray:
         """An image with channels first in this layout."""
         return np.ascontiguousarray(np.moveaxis(image, 1, -1)) if self.channels_last else image
+
+
+def positions_in(dim: Dim, size: Dim) -> Callable[[int], int] | None:
+    """How many positions a window has along an axis of a size, where `dim` is the symbol of that for the size `size`; else None."""
+    start = f"{_WINDOW}{size}{_OF}"
+    if not isinstance(dim, str) or not isinstance(size, str) or not dim.startswith(start):
+        return None
+    spare, stride, *rounding = map(int, dim.removeprefix(start).split(_OF))
+
+    def count(given: int) -> int:
+        left = given + spare
+        if left < 0:
+            return 0
+        return left // stride + 1 if not rounding else min(-(-left // stride) + 1, -(-(given + rounding[0]) // stride))
+
+    return count
 
 
 @dataclass(frozen=True)

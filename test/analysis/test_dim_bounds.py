@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from sweeps import examples
 
 from dlc._mlir import ir
 from dlc.analysis.dim_bounds import (
@@ -17,6 +20,8 @@ from dlc.analysis.dim_bounds import (
 from dlc.analysis.memory_plan import memory_plan
 from dlc.analysis.symbolic_shapes import SymbolicShapes
 from dlc.dialects import make_context
+from dlc.dialects.dl.types import ConstraintError
+from dlc.dialects.dl.window import Window
 from dlc.errors import VerifyError
 from dlc.lowering.affine.ir.expressions import bounds_of_extent
 
@@ -62,6 +67,47 @@ def _bounds_of_last(axis: int, *lines: str) -> DimBounds:
 )
 def test_bounds_follow_through_ops(axis: int, lines: list[str], expected: DimBounds) -> None:
     assert _bounds_of_last(axis, *lines) == expected
+
+
+@settings(max_examples=examples(60), deadline=None)
+@given(
+    st.integers(1, 9), st.integers(0, 9), st.integers(1, 4), st.integers(1, 3), st.integers(0, 1), st.integers(0, 1), st.booleans()
+)
+def test_bounds_of_windows(least: int, more: int, taps: int, stride: int, begin: int, end: int, ceil: bool) -> None:
+    """Those that poolings of the least and the most images have, one behind the other."""
+    attributes = (
+        f"kernel = array<i64: {taps}, 1>, strides = array<i64: {stride}, 1>, "
+        f"pads = array<i64: {begin}, 0, {end}, 0>, ceil_mode = {str(ceil).lower()}"
+    )
+    assume(max(begin, end) < taps)
+    image = "tensor<1x1x?x?xf32>"
+    text = f"""func.func @f(%x: {image} {{dl.dims = ["", "", "h", "w"]}})
+        attributes {{dl.bounds = {{h = array<i64: {least}, {least + more}, 1>}}}} {{
+      %0 = "dl.max_pool"(%x) {{{attributes}}} : ({image}) -> {image}
+      %1 = "dl.max_pool"(%0) {{{attributes}}} : ({image}) -> {image}
+      return
+    }}"""
+    with make_context(), ir.Location.unknown():
+        module = ir.Module.parse(text)
+        function = module.body.operations[0].operation
+        shapes = SymbolicShapes(function)
+        given_sizes: list[int] = [least, least + more]
+        for op in list(function.regions[0].blocks[0].operations)[:-1]:
+            window = Window.of("", (taps,), (stride,), (begin, end), (), ceil)
+            given_sizes = [_positions(window, size) for size in given_sizes]
+            dims = shapes.type_of(op.operation.results[0]).shape
+            found = shapes.bounds_of(dims[2])
+            assert (found.least, found.most) == tuple(given_sizes) and shapes.bounds_of(dims[3]) == DimBounds(0, None)
+
+
+def _positions(window: Window, size: int) -> int:
+    """How often a window fits into an axis, 0 where it does not."""
+    try:
+        (count,) = window.output_dims("", (size,))
+    except ConstraintError:
+        return 0
+    assert isinstance(count, int)
+    return count
 
 
 def test_bounds_are_written_and_read() -> None:
