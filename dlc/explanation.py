@@ -18,6 +18,7 @@ from dlc.accuracy import precision_notes, with_accuracy
 from dlc.analysis.fusion import plan_kernels
 from dlc.analysis.kernel_costs import kernel_cost
 from dlc.analysis.memory_plan import NOMINAL_SIZE, memory_plan
+from dlc.analysis.symbolic_shapes import SymbolicShapes
 from dlc.analysis.transposes import transposes_left
 from dlc.analysis.work_graph import kind_of
 from dlc.diagnostics import names_of
@@ -298,8 +299,11 @@ def _entries(module: ir.Module) -> list[ir.Operation]:
 def _convolutions(module: ir.Module) -> tuple[ConvolutionReport, ...]:
     """The verdicts of `dl-use-winograd`, which is about to run."""
     tiles = allowed_tiles(module.operation)
-    convs = [op for function in _entries(module) for op in dl_ops(function) if op.name == "dl.conv"]
-    pairs = [(op, verdict_of(op, tiles)) for op in convs]
+    pairs = []
+    for function in _entries(module):
+        convs = [op for op in dl_ops(function) if op.name == "dl.conv"]
+        shapes = SymbolicShapes(function) if convs else None
+        pairs += [(op, verdict_of(op, tiles, shapes=shapes)) for op in convs]
     return tuple(ConvolutionReport(names_of(op.location), it.tile, it.reason, it.direct, it.winograd) for op, it in pairs)
 
 

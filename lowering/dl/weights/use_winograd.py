@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from dlc._mlir import ir
+from dlc.analysis.symbolic_shapes import SymbolicShapes
 from dlc.dialects import dl
 from dlc.dialects.dl.types import NUMPY_DTYPES, TensorType
 from dlc.dialects.dl.winograd_matrices import BY_STRIDE, Matrices
@@ -42,11 +43,12 @@ class UseWinograd(Pass):
         for function in functions(op):
             if "dl.precompute" in function.attributes:
                 continue
-            for conv in dl_ops(function):
-                if conv.name == "dl.conv" and conv.parent.name == "func.func":
-                    verdict = verdict_of(conv, tiles, self.force)
-                    if verdict.tile:
-                        _rewrite(conv, verdict.tile)
+            found = [conv for conv in dl_ops(function) if conv.name == "dl.conv" and conv.parent.name == "func.func"]
+            shapes = SymbolicShapes(function) if found else None
+            verdicts = [verdict_of(conv, tiles, self.force, shapes) for conv in found]
+            for conv, verdict in zip(found, verdicts, strict=True):
+                if verdict.tile:
+                    _rewrite(conv, verdict.tile)
 
 
 def _rewrite(conv: ir.Operation, tile: int) -> None:

@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from dlc._mlir import ir
+from dlc.analysis.dim_bounds import UNBOUNDED, DimBounds
+from dlc.analysis.symbolic_shapes import SymbolicShapes
 from dlc.dialects.dl.conv import unblocked_kernel
 from dlc.dialects.dl.types import NUMPY_DTYPES, TensorType
 from dlc.dialects.dl.window import Layout
@@ -15,7 +17,7 @@ from dlc.lowering.affine.cost.contractions import DirectConvolution
 from dlc.lowering.affine.cost.cycles import cycles
 from dlc.lowering.dl.matching import attributes_of, groups_of, is_weight, type_of
 from dlc.lowering.dl.precision import WINOGRAD, multiplies_bf16
-from dlc.lowering.dl_to_linalg.contractions.winograd_blocks import cycles_of, grid_of, open_blocks, products_of
+from dlc.lowering.dl_to_linalg.contractions.winograd_blocks import cycles_of, grid_of, open_blocks, products_of, usual_images
 from dlc.lowering.pass_base import PassFailure
 from dlc.lowering.policy import policy
 from dlc.targets.machine import Machine, facts_of
@@ -77,14 +79,19 @@ def allowed_tiles(module: ir.Operation, most: int | None = None) -> list[int]:
     return [tile for tile in MATRICES if tile <= most]
 
 
-def verdict_of(op: ir.Operation, tiles: Sequence[int], force: bool = False) -> WinogradVerdict:
-    """How the `dl.conv` op is computed best, if `tiles` are allowed; `force`: by tiles wherever that is possible."""
+def verdict_of(
+    op: ir.Operation, tiles: Sequence[int], force: bool = False, shapes: SymbolicShapes | None = None
+) -> WinogradVerdict:
+    """How the `dl.conv` op is computed best, if `tiles` are allowed; `force`: by tiles wherever that is possible.
+
+    `shapes` knows bounds of sizes that run time decides.
+    """
     refusal = _refusal(op) if tiles else "off"
     if not refusal and not attributes_of(op)["channels_last"]:
         refusal = "layout"
     if refusal:
         return WinogradVerdict(0, refusal)
-    found = _estimate(op, tiles)
+    found = _estimate(op, tiles, shapes)
     return found if force or found.reason == "winograd" else WinogradVerdict(0, "time", found.direct, found.winograd)
 
 
@@ -104,11 +111,11 @@ def pays_for_words(height: int, width: int, words: int, out: int, facts: Machine
     ) * policy().winograd.tiles_margin < _direct_cycles(sizes, facts)
 
 
-def _estimate(op: ir.Operation, tiles: Sequence[int]) -> WinogradVerdict:
+def _estimate(op: ir.Operation, tiles: Sequence[int], shapes: SymbolicShapes | None = None) -> WinogradVerdict:
     """The verdict on a convolution that tiles are possible for; its tile is the best one whether it pays or not."""
     sizes, facts = _sizes_of(op), facts_of(op)
     if not sizes.height or not sizes.width:
-        return _open_estimate(op, sizes, tiles, facts)
+        return _open_estimate(op, sizes, tiles, _bounds_of_sides(op, shapes))
     direct = _direct_cycles(sizes, facts) / (_bf16_gain(facts) if sizes.dtype == "f32" and multiplies_bf16(op) else 1)
     known = BY_STRIDE[sizes.stride]
     least, tile = min((_winograd_cycles(sizes, known[tile], facts), tile) for tile in tiles if tile in known)
@@ -116,12 +123,22 @@ def _estimate(op: ir.Operation, tiles: Sequence[int]) -> WinogradVerdict:
     return WinogradVerdict(tile, "winograd" if least * policy().winograd.tiles_margin < direct else "time", direct, least)
 
 
-def _open_estimate(op: ir.Operation, sizes: _Sizes, tiles: Sequence[int], facts: Machine) -> WinogradVerdict:
-    """The same where run time knows height or width: the mean over usual ones, in cycles a result."""
-    usual = [replace(sizes, height=side, width=side) for side in policy().winograd.usual_sides(sizes.inner)]
+def _bounds_of_sides(op: ir.Operation, shapes: SymbolicShapes | None) -> list[DimBounds]:
+    """What is known of height and width of the result."""
+    if shapes is None:
+        return [UNBOUNDED, UNBOUNDED]
+    sides = _layout(op).spatial_of(shapes.type_of(op.results[0]).shape)
+    return [DimBounds.of_size(side) if isinstance(side, int) else shapes.bounds_of(side) for side in sides]
+
+
+def _open_estimate(op: ir.Operation, sizes: _Sizes, tiles: Sequence[int], sides: Sequence[DimBounds]) -> WinogradVerdict:
+    """The same where run time knows height or width: the mean over usual ones within their bounds, in cycles a result."""
+    facts, (height, width) = facts_of(op), sides
+    usual = [replace(sizes, height=rows, width=columns) for rows, columns in usual_images(sizes.inner, height, width)]
     gain = _bf16_gain(facts) if sizes.dtype == "f32" and multiplies_bf16(op) else 1
-    direct = sum(_direct_cycles(each, facts) / each.height**2 for each in usual) / (gain * len(usual))
-    costs = {tile: open_blocks(MATRICES[tile], _transformed(sizes, MATRICES[tile]), facts).cycles for tile in tiles}
+    direct = sum(_direct_cycles(each, facts) / max(each.height * each.width, 1) for each in usual) / (gain * len(usual))
+    kernels = {tile: _transformed(sizes, MATRICES[tile]) for tile in tiles}
+    costs = {tile: open_blocks(MATRICES[tile], kernel, facts, height, width).cycles for tile, kernel in kernels.items()}
     least, tile = min((cost, tile) for tile, cost in costs.items())
     return WinogradVerdict(tile, "winograd" if least * policy().winograd.tiles_margin < direct else "time", direct, least)
 

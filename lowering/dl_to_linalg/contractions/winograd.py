@@ -14,6 +14,7 @@ from itertools import product
 import numpy as np
 
 from dlc._mlir import ir
+from dlc.analysis.dim_bounds import DimBounds, bounds_of_index
 from dlc.dialects.dl.window import Layout
 from dlc.dialects.dl.winograd import matrices_of, window_of
 from dlc.dialects.dl.winograd_matrices import TAPS, Matrices
@@ -78,7 +79,8 @@ def _convolve_open(b: Builder, op: SourceOp, bias: ir.Value | None, matrices: Ma
     window = window_of(op["pads"], matrices)
     sizes = position_extents(b, x, [TAPS, TAPS], window, _LAYOUT)
     rows, columns = (b.extent("ceildiv", size, matrices.outputs) for size in sizes)
-    height = open_blocks(matrices, op.types[1], facts_of(b.ip.block.owner.operation)).rows
+    known = [_bounds_of(b.dim(x, axis)) for axis in (1, 2)]
+    height = open_blocks(matrices, op.types[1], facts_of(b.ip.block.owner.operation), *known).rows
     blocks = b.extent("ceildiv", rows, height) if height else 1
     tiles = OpenTiles(b, op.result.dtype, matrices, blocks, height or rows, columns)
     read = [
@@ -90,6 +92,11 @@ def _convolve_open(b: Builder, op: SourceOp, bias: ir.Value | None, matrices: Ma
     found = tiles.convolve(padded, weight, bias)
     shape = [b.dim(found, 0), *sizes, b.dim(found, 3)]
     return b.slice(found, [0] * 4, shape, [1] * 4)
+
+
+def _bounds_of(side: Extent) -> DimBounds:
+    """What is known of a side of the image, which is about that of the result."""
+    return DimBounds.of_size(side) if isinstance(side, int) else bounds_of_index(side)
 
 
 @dataclass(frozen=True)

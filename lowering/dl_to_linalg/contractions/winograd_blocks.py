@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 
 from dlc._mlir import ir
+from dlc.analysis.dim_bounds import UNBOUNDED, DimBounds
 from dlc.dialects.dl.types import NUMPY_DTYPES, TensorType
 from dlc.dialects.dl.winograd_matrices import Matrices
 from dlc.lowering.affine.cost.contractions import WinogradBlocks, WinogradConvolution
@@ -153,24 +155,34 @@ class OpenBlocks:
     cycles: float
 
 
-def open_blocks(matrices: Matrices, weight: TensorType, facts: Machine) -> OpenBlocks:
+def usual_images(channels: int, height: DimBounds, width: DimBounds) -> list[tuple[int, int]]:
+    """Heights and widths within these bounds that images of so many channels usually have."""
+    return [(height.nearest(side), width.nearest(side)) for side in policy().winograd.usual_sides(channels)]
+
+
+def open_blocks(
+    matrices: Matrices, weight: TensorType, facts: Machine, height: DimBounds = UNBOUNDED, width: DimBounds = UNBOUNDED
+) -> OpenBlocks:
     """The blocks that are estimated to take the least time for a result, in the mean over usual images; of stride 1.
 
-    Blocks have all columns of tiles, so that rows of tiles alone may lie beyond the image.
+    Blocks have all columns of tiles, so that rows of tiles alone may lie beyond the image. Images are within the bounds; they are
+    one block only where the last cache holds what the transforms pass on, since that is eight times as much as the image.
     """
-    channels = weight.shape[-2]
-    sides = policy().winograd.usual_sides(channels if isinstance(channels, int) else policy().cost.assumed_trips)
+    channels = weight.shape[-2] if isinstance(weight.shape[-2], int) else policy().cost.assumed_trips
+    images = usual_images(channels, height, width)
 
     def cost(rows: int) -> float:
         total = 0.0
-        for side in sides:
-            tiles = -(-side // matrices.outputs)
-            height = rows or tiles
-            grid = Grid(-(-tiles // height), height, 1, tiles)
-            total += cycles_of(grid, weight, matrices.products**2 * grid.tiles, facts) / side**2
-        return total / len(sides)
+        for image in images:
+            whole, columns = (-(-side // matrices.outputs) for side in image)
+            block = rows or whole
+            grid = Grid(-(-whole // max(block, 1)), block, 1, columns)
+            total += cycles_of(grid, weight, matrices.products**2 * grid.tiles, facts) / max(math.prod(image), 1)
+        return total / len(images)
 
-    return min((OpenBlocks(rows, cost(rows)) for rows in (*policy().winograd.open_rows, 0)), key=lambda found: found.cycles)
+    passed = 2 * matrices.products**2 * channels * NUMPY_DTYPES[weight.dtype].itemsize / matrices.outputs**2
+    whole = [0] if passed * max(map(math.prod, images)) <= facts.l3_bytes else []
+    return min((OpenBlocks(rows, cost(rows)) for rows in (*policy().winograd.open_rows, *whole)), key=lambda found: found.cycles)
 
 
 def cycles_of(grid: Grid, weight: TensorType, taken: int, facts: Machine) -> float:

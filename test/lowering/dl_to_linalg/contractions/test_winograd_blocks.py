@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from dlc.analysis.dim_bounds import DimBounds
 from dlc.dialects.dl.types import TensorType
 from dlc.dialects.dl.winograd_matrices import BY_STRIDE, MATRICES, STRIDED, Matrices
 from dlc.lowering.dl_to_linalg.contractions.winograd_blocks import (
@@ -103,3 +104,12 @@ def test_images_of_unknown_sides_have_usual_ones_for_their_channels() -> None:
         for inner in (64, 512)
     ]
     assert rows[0] > 0 and rows[1] == 0
+
+
+def test_blocks_of_images_within_bounds() -> None:
+    """Of small images, all rows are one block; of large ones, few rows are, whatever is usual."""
+    kernel, facts = TensorType((16, 16, 256, 16), "f32"), target_facts("sapphirerapids")
+    small, large = DimBounds(1, 12), DimBounds(512, None)
+    assert open_blocks(MATRICES[2], kernel, facts, small, small).rows == 0
+    assert open_blocks(MATRICES[2], kernel, facts, large, large).rows > 0
+    assert open_blocks(MATRICES[2], kernel, facts, DimBounds(0, 0), DimBounds(0, 0)).cycles < float("inf")
