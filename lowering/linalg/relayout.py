@@ -213,8 +213,11 @@ def collapsed_type(source: ir.MemRefType, groups: Sequence[Sequence[int]]) -> ir
         kept = list(group)
         while len(kept) > 1 and source.shape[kept[-1]] == 1:
             kept.pop()
-        # Of size 1 perhaps: the verifier wants a stride that nobody knows.
-        found.append(_OPEN if len(kept) > 1 and source.is_dynamic_dim(kept[-1]) else strides[kept[-1]])
+        # Of size 1 perhaps: the verifier wants a stride that nobody knows. Elements of the last group would not lie side by side.
+        is_unsure = len(kept) > 1 and source.is_dynamic_dim(kept[-1])
+        if is_unsure and group == groups[-1]:
+            return None
+        found.append(_OPEN if is_unsure else strides[kept[-1]])
     return _strided(shape, source, offset, found)
 
 
