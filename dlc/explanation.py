@@ -18,7 +18,6 @@ from dlc.accuracy import precision_notes, with_accuracy
 from dlc.analysis.fusion import plan_kernels
 from dlc.analysis.kernel_costs import kernel_cost
 from dlc.analysis.memory_plan import NOMINAL_SIZE, memory_plan
-from dlc.analysis.symbolic_shapes import SymbolicShapes
 from dlc.analysis.transposes import transposes_left
 from dlc.analysis.work_graph import kind_of
 from dlc.diagnostics import names_of
@@ -29,7 +28,7 @@ from dlc.kernel_graph import KernelGraph, kernel_graph
 from dlc.lowering.deadline import Progress, ending, timed
 from dlc.lowering.dl.matching import dl_ops, erase_unused
 from dlc.lowering.dl.weights.precompute import MARK
-from dlc.lowering.dl.weights.winograd_choice import allowed_tiles, verdict_of
+from dlc.lowering.dl.weights.winograd_choice import allowed_tiles, verdicts_of
 from dlc.lowering.stages import stage_of
 from dlc.machines import copy_for_target, explained_target
 from dlc.option_values import DEFAULT_TARGET
@@ -299,11 +298,7 @@ def _entries(module: ir.Module) -> list[ir.Operation]:
 def _convolutions(module: ir.Module) -> tuple[ConvolutionReport, ...]:
     """The verdicts of `dl-use-winograd`, which is about to run."""
     tiles = allowed_tiles(module.operation)
-    pairs = []
-    for function in _entries(module):
-        convs = [op for op in dl_ops(function) if op.name == "dl.conv"]
-        shapes = SymbolicShapes(function) if convs else None
-        pairs += [(op, verdict_of(op, tiles, shapes=shapes)) for op in convs]
+    pairs = [pair for function in _entries(module) for pair in verdicts_of(function.operation, tiles)]
     return tuple(ConvolutionReport(names_of(op.location), it.tile, it.reason, it.direct, it.winograd) for op, it in pairs)
 
 

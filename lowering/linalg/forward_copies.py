@@ -30,7 +30,8 @@ class ForwardCopies(Pass):
     - A buffer that is copied into a slice of a bigger one is that slice from the start: its producer writes it there. Nothing
       else may touch the slice from the producer to the copy; after the copy neither side may be written while the other is read.
     - So is what a step of a loop makes and copies into a slice of a buffer that the step does not touch otherwise.
-    - A copy of a slice to itself goes; a function that only copies (a concat) is first inlined.
+    - A copy of a slice to itself goes; a function that only copies (a concat) is first inlined, with its checks of sizes: run
+      `linalg-hoist-checks` behind this pass, which moves them before what is written by these sizes.
     - A buffer that is a copy of a slice and only read is the slice itself, if that is not written before the last read. The
       slice's rows must be contiguous: a kernel reads other slices faster from a copy.
 

@@ -11,7 +11,7 @@ _FREE = VIEW_OPS | {"memref.dim", "memref.copy", "memref.load", "cf.assert"}
 
 
 def inline_copies(module: ir.Operation) -> None:
-    """Inline private functions without results that copy between views of their arguments and else only compute places."""
+    """Inline private functions without results that copy between views of their arguments, and else compute and check places."""
     functions = functions_of(module)
     copying = {symbol_name(function): function for function in functions if _only_copies(function)}
     if not copying:

@@ -200,6 +200,14 @@ def test_bounds_of_an_index() -> None:
         assert bounds_of_index(block.arguments[1]) == UNBOUNDED
 
 
+def _likely(text: str) -> list[int]:
+    """What the results of a function's ops are likely to be, where sizes that are not known count as 64."""
+    with make_context(), ir.Location.unknown():
+        module = ir.Module.parse(text)
+        block = module.body.operations[0].operation.regions[0].blocks[0]
+        return [likely_index(op.operation.results[0], 64) for op in list(block.operations)[:-1]]
+
+
 def test_what_an_index_is_likely_to_be() -> None:
     """Unknown sizes count as 64, within what is stated of them; what is computed of sizes is computed of those."""
     text = """func.func @f(%x: memref<?x?xf32> {dl.dims = ["n", "m"]}, %i: index)
@@ -219,11 +227,7 @@ def test_what_an_index_is_likely_to_be() -> None:
       %12 = arith.shli %3, %1 : index
       return
     }"""
-    with make_context(), ir.Location.unknown():
-        module = ir.Module.parse(text)
-        block = module.body.operations[0].operation.regions[0].blocks[0]
-        found = [likely_index(op.operation.results[0], 64) for op in list(block.operations)[3:-1]]
-        assert found == [64, 32, 2048, 2112, 29, 10, 9, 10, 2048, 64]
+    assert _likely(text)[3:] == [64, 32, 2048, 2112, 29, 10, 9, 10, 2048, 64]
 
 
 def test_sizes_are_likely_to_be_usual_ones() -> None:
@@ -239,10 +243,7 @@ def test_sizes_are_likely_to_be_usual_ones() -> None:
       %6 = arith.muli %3, %4 : index
       return
     }"""
-    with make_context(), ir.Location.unknown():
-        module = ir.Module.parse(text)
-        block = module.body.operations[0].operation.regions[0].blocks[0]
-        assert [likely_index(op.operation.results[0], 64) for op in list(block.operations)[3:-1]] == [28, 16, 64, 448]
+    assert _likely(text)[3:] == [28, 16, 64, 448]
 
 
 @pytest.mark.parametrize("attribute", ["3 : i64", "{h = 0 : i64}", '{h = "28"}'])
@@ -257,10 +258,7 @@ def test_an_index_is_likely_to_be_a_number_of_64_bits() -> None:
     """A loop over all elements of a tensor of twelve open dims."""
     products = "\n".join(f"%p{place + 1} = arith.muli %p{place}, %p0 : index" for place in range(12))
     text = f"func.func @f(%p0: index) {{ {products} return }}"
-    with make_context(), ir.Location.unknown():
-        module = ir.Module.parse(text)
-        block = module.body.operations[0].operation.regions[0].blocks[0]
-        assert [likely_index(op.operation.results[0], 64) for op in list(block.operations)[:-1]][-1] == 1 << 40
+    assert _likely(text)[-1] == 1 << 40
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from dlc._mlir import arith, ir
 from dlc.analysis.buffers import defining_op, is_allocation, is_row_major, nested_ops
 from dlc.lowering.affine.fuse.fusion import reuses
-from dlc.lowering.affine.fuse.row_windows import redirect, without_rows
+from dlc.lowering.affine.fuse.row_windows import redirect, top_of, without_rows
 from dlc.lowering.affine.ir.accesses import MemRefAccess, access_of
 from dlc.lowering.affine.ir.bands import Band, build_band, move_body
 from dlc.lowering.affine.ir.expressions import Linear
@@ -117,16 +117,9 @@ def _product(outer: Loop, inner: Loop) -> Bound:
     """The iterations of both loops."""
     if outer.extent is not None and inner.extent is not None:
         return Bound.constant(outer.extent * inner.extent)
-    with ir.InsertionPoint(_top_of(outer.op)), outer.op.location:
+    with ir.InsertionPoint(top_of(outer.op)), outer.op.location:
         sizes = [apply(loop.upper.map, loop.upper.operands) for loop in (outer, inner)]
         return Bound.symbol(arith.MulIOp(*sizes).result)
-
-
-def _top_of(op: ir.Operation) -> ir.Operation:
-    """The op around `op`, or itself, that is in no other than the function."""
-    while op.parent.operation.name != "func.func":
-        op = op.parent.operation
-    return op
 
 
 def _after(memref: ir.Value) -> ir.InsertionPoint:

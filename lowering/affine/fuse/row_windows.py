@@ -80,9 +80,9 @@ def rows_of(op: ir.Operation) -> RowLoops | None:
     flat = [(access, axis) for access in accesses if (axis := _flat_axis(access, outer, inner)) is not None]
     taken = {access.op for access, _ in flat}
     windows = [_window(access, outer, inner, loops) for access in accesses if access.op not in taken]
-    found = [window for window in windows if window is not None and not _is_written(window.access, _top_of(op))]
+    found = [window for window in windows if window is not None and not _is_written(window.access, top_of(op))]
     stored = [access for access, axis in flat if access.writes and axis + 2 == ir.MemRefType(access.memref.type).rank]
-    if len(found) < len(windows) or not stored or any(_is_inside(access.memref, _top_of(op)) for access in accesses):
+    if len(found) < len(windows) or not stored or any(_is_inside(access.memref, top_of(op)) for access in accesses):
         return None
     bits = getattr(ir.MemRefType(stored[0].memref.type).element_type, "width", 0)
     return RowLoops(outer, inner, tuple(flat), tuple(found), bits, _iterations(op, loops)) if bits >= 8 else None
@@ -99,7 +99,7 @@ def _nested_pair(op: ir.Operation) -> tuple[Loop | None, Loop | None]:
     return (outer, inner) if has_loops else (None, None)
 
 
-def _top_of(op: ir.Operation) -> ir.Operation:
+def top_of(op: ir.Operation) -> ir.Operation:
     """The outermost op around `op`, or itself, that is in no other than the function."""
     while op.parent.operation.name != "func.func":
         op = op.parent.operation
@@ -191,7 +191,7 @@ def _is_inside(value: ir.Value, op: ir.Operation) -> bool:
 
 def merge_accesses(rows: RowLoops, function: ir.Operation) -> None:
     """Let the accesses take the inner loop's variable for the number of an element from the first row on."""
-    top = _top_of(rows.outer.op)
+    top = top_of(rows.outer.op)
     views: dict[tuple[ir.Value, int], ir.Value] = {}
     for access, axis in rows.flat:
         key = access.memref, axis

@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from dlc._mlir import ir
-from dlc.analysis.symbolic_shapes import SymbolicShapes
 from dlc.dialects import dl
 from dlc.dialects.dl.types import NUMPY_DTYPES, TensorType
 from dlc.dialects.dl.winograd_matrices import BY_STRIDE, Matrices
-from dlc.lowering.dl.matching import attributes_of, dl_ops, functions, groups_of, type_of
+from dlc.lowering.dl.matching import attributes_of, functions, groups_of, type_of
 from dlc.lowering.dl.patterns import built_like
-from dlc.lowering.dl.weights.winograd_choice import LANES, allowed_tiles, stride_of, verdict_of
+from dlc.lowering.dl.weights.winograd_choice import LANES, allowed_tiles, stride_of, verdicts_of
 from dlc.lowering.pass_base import Pass, option
 from dlc.lowering.policy import policy
 from dlc.targets.machine import facts_of, is_for_gpu
@@ -43,10 +42,7 @@ class UseWinograd(Pass):
         for function in functions(op):
             if "dl.precompute" in function.attributes:
                 continue
-            found = [conv for conv in dl_ops(function) if conv.name == "dl.conv" and conv.parent.name == "func.func"]
-            shapes = SymbolicShapes(function) if found else None
-            verdicts = [verdict_of(conv, tiles, self.force, shapes) for conv in found]
-            for conv, verdict in zip(found, verdicts, strict=True):
+            for conv, verdict in verdicts_of(function, tiles, self.force):
                 if verdict.tile:
                     _rewrite(conv, verdict.tile)
 

@@ -15,7 +15,7 @@ from dlc.dialects.dl.window import Layout
 from dlc.dialects.dl.winograd_matrices import BY_STRIDE, MATRICES, TAPS, Matrices
 from dlc.lowering.affine.cost.contractions import DirectConvolution
 from dlc.lowering.affine.cost.cycles import cycles
-from dlc.lowering.dl.matching import attributes_of, groups_of, is_weight, type_of
+from dlc.lowering.dl.matching import attributes_of, dl_ops, groups_of, is_weight, type_of
 from dlc.lowering.dl.precision import WINOGRAD, multiplies_bf16
 from dlc.lowering.dl_to_linalg.contractions.winograd_blocks import cycles_of, grid_of, open_blocks, products_of, usual_images
 from dlc.lowering.pass_base import PassFailure
@@ -93,6 +93,13 @@ def verdict_of(
         return WinogradVerdict(0, refusal)
     found = _estimate(op, tiles, shapes)
     return found if force or found.reason == "winograd" else WinogradVerdict(0, "time", found.direct, found.winograd)
+
+
+def verdicts_of(function: ir.Operation, tiles: Sequence[int], force: bool = False) -> list[tuple[ir.Operation, WinogradVerdict]]:
+    """The `dl.conv` ops that are in no region of `function` but its own, each with its verdict by what is known of its sizes."""
+    convs = [op for op in dl_ops(function) if op.name == "dl.conv" and op.parent.name == "func.func"]
+    shapes = SymbolicShapes(function) if convs else None
+    return [(conv, verdict_of(conv, tiles, force, shapes)) for conv in convs]
 
 
 def speed_up(op: ir.Operation, tiles: Sequence[int]) -> float:
