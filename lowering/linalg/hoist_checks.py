@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from dlc._mlir import ir
-from dlc.analysis.buffers import VIEW_OPS, defining_op, is_linalg, nested_ops
-from dlc.lowering.pass_base import Pass, PassFailure
+from dlc.analysis.buffers import VIEW_OPS, defining_op
+from dlc.lowering.linalg.require_buffers import require_buffers
+from dlc.lowering.pass_base import Pass
 
 _MOVABLE = VIEW_OPS | {"memref.dim", "affine.apply", "cf.assert"}
 """Ops that may move beside those of arithmetic: they read sizes alone."""
@@ -35,10 +36,7 @@ class HoistChecks(Pass):
     """
 
     def run(self, op: ir.Operation) -> None:
-        for inner in nested_ops(op):
-            if is_linalg(inner) and len(inner.results):
-                what = f"needs buffers, found '{inner.name}' on tensors"
-                raise PassFailure(inner, what, "run linalg-bufferize-tensors first")
+        require_buffers(op)
         for function in op.regions[0].blocks[0].operations:
             if function.operation.name == "func.func" and len(function.operation.regions[0].blocks):
                 for block in _blocks_of(function.operation):

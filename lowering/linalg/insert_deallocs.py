@@ -6,11 +6,12 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from dlc._mlir import ir
-from dlc.analysis.buffers import ALLOCATIONS, VIEW_OPS, ancestor_in, defining_op, is_linalg, is_memref, nested_ops, root_of
+from dlc.analysis.buffers import ALLOCATIONS, VIEW_OPS, ancestor_in, defining_op, is_memref, nested_ops, root_of
 from dlc.analysis.carried_buffers import LOOPS, carried_buffers, end_of, is_understood, moved_by, reach_of
 from dlc.analysis.symbols import functions_of, symbol_name
+from dlc.lowering.linalg.require_buffers import require_buffers
 from dlc.lowering.native import run_native
-from dlc.lowering.pass_base import Pass, PassFailure
+from dlc.lowering.pass_base import Pass
 
 _TRACKED_OWNERSHIP = (
     "ownership-based-buffer-deallocation",
@@ -46,12 +47,7 @@ class InsertDeallocs(Pass):
     """
 
     def run(self, op: ir.Operation) -> None:
-        for inner in nested_ops(op):
-            if is_linalg(inner) and len(inner.results):
-                what = f"needs buffers, found '{inner.name}' on tensors"
-                raise PassFailure(inner, what, "run linalg-bufferize-tensors first")
-            if inner.name == "memref.dealloc":
-                raise PassFailure(inner, "needs buffers that nobody frees, found 'memref.dealloc'", "run it only once")
+        require_buffers(op, "run it only once")
         givers = {symbol_name(function) for function in functions_of(op) if _gives_memory(function)}
         if not all(_is_followed(inner, givers) for inner in nested_ops(op)):
             run_native(op, *_TRACKED_OWNERSHIP)

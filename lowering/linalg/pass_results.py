@@ -6,12 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from dlc._mlir import ir
-from dlc.analysis.buffers import VIEW_OPS, defining_op, is_linalg, is_memref, nested_ops, root_of, written_roots
+from dlc.analysis.buffers import VIEW_OPS, defining_op, is_memref, nested_ops, root_of, written_roots
 from dlc.analysis.symbols import names_in, symbol_name
 from dlc.lowering.linalg.buffer_sizes import resolve_sizes
 from dlc.lowering.linalg.dim_names import DimNames, argument_attributes, with_dims
+from dlc.lowering.linalg.require_buffers import require_buffers
 from dlc.lowering.outlining import clone_in_terms, is_alone
-from dlc.lowering.pass_base import Pass, PassFailure
+from dlc.lowering.pass_base import Pass
 
 _RESULT, _NOALIAS = "dl.result", "llvm.noalias"
 
@@ -37,10 +38,7 @@ class PassResults(Pass):
 
     def run(self, op: ir.Operation) -> None:
         """Rewrite every private function that is only called, with its calls."""
-        for inner in nested_ops(op):
-            if is_linalg(inner) and len(inner.results):
-                what = f"needs buffers, found '{inner.name}' on tensors"
-                raise PassFailure(inner, what, "run linalg-bufferize-tensors first")
+        require_buffers(op)
         calls = _calls(op)
         for item in op.regions[0].blocks[0].operations:
             function = item.operation

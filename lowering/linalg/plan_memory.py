@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dlc._mlir import ir
-from dlc.analysis.buffers import is_linalg, nested_ops
 from dlc.analysis.memory_plan import NOMINAL_SIZE, PAGE_ALIGNMENT, MemoryPlan, PlannedBuffer, memory_plan, plans_after_calls
 from dlc.analysis.packing import VECTOR_ALIGNMENT
 from dlc.dialects.dl.types import MOST_BYTES
+from dlc.lowering.linalg.require_buffers import require_buffers
 from dlc.lowering.linalg.size_emitter import Extent, SizeEmitter
 from dlc.lowering.pass_base import Pass, PassFailure, option
 
@@ -44,14 +44,7 @@ class PlanMemory(Pass):
     def run(self, op: ir.Operation) -> None:
         if self.nominal < 1:
             raise PassFailure(op, f"nominal is {self.nominal}", "give 1 or more")
-        for inner in nested_ops(op):
-            if is_linalg(inner) and len(inner.results):
-                what = f"needs buffers, found '{inner.name}' on tensors"
-                raise PassFailure(inner, what, "run linalg-bufferize-tensors first")
-            if inner.name == "memref.dealloc":
-                raise PassFailure(
-                    inner, "needs buffers that nobody frees, found 'memref.dealloc'", "run it before linalg-insert-deallocs"
-                )
+        require_buffers(op, "run it before linalg-insert-deallocs")
         for function in op.regions[0].blocks[0].operations:
             if _is_planned(function.operation):
                 _lay_out(memory_plan(function.operation, self.nominal))
