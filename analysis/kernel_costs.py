@@ -61,6 +61,10 @@ class Amount:
     def times(self, factor: int) -> Amount:
         return Amount.sum([Amount(tuple((symbols, factor * own) for symbols, own in self.terms))])
 
+    def divided(self, divisor: int) -> Amount:
+        """This over a divisor, each term rounded down."""
+        return Amount.sum([Amount(tuple((symbols, own // divisor) for symbols, own in self.terms))])
+
     def at(self, sizes: Mapping[str, int] | None = None, default: int = 1) -> int:
         """The number for given sizes of the symbols; `default` is that of the others."""
         known = sizes or {}
@@ -133,12 +137,15 @@ def _contraction(name: str, types: Sequence[TensorType], result: TensorType, ope
 
 
 def _winograd(types: Sequence[TensorType], result: TensorType, matrices: Matrices) -> Amount:
-    """The products of all tiles, without those of results beyond the image, and two sums for each transformed input and product."""
+    """The products of all tiles, without those of results beyond the image, and two sums for each transformed input and product.
+
+    Tiles along an axis whose size run time decides are taken to be whole.
+    """
     inner, (batch, height, width, out) = types[0].shape[3], result.shape
-    if not (isinstance(height, int) and isinstance(width, int)):
-        return Amount.product(None)
-    tiles = batch, *(_products_along(size, matrices) for size in (height, width))
-    return Amount.sum([Amount.product(2, *tiles, inner, out), Amount.product(2, *tiles, inner), Amount.product(2, *tiles, out)])
+    tiles = batch, *(_products_along(size, matrices) if isinstance(size, int) else size for size in (height, width))
+    found = Amount.sum([Amount.product(2, *tiles, inner, out), Amount.product(2, *tiles, inner), Amount.product(2, *tiles, out)])
+    open_axes = sum(not isinstance(size, int) for size in (height, width))
+    return found.times(matrices.products**open_axes).divided(matrices.outputs**open_axes)
 
 
 def _products_along(size: int, matrices: Matrices) -> int:

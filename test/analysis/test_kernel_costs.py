@@ -44,6 +44,20 @@ def test_conv(last: bool) -> None:
     assert cost.bytes_written.at() == 2 * 6 * 36
 
 
+@pytest.mark.parametrize("sides", [("h", "w"), ("h", 8), (8, "w")])
+def test_winograd_conv_of_open_sides(sides: tuple[int | str, int | str]) -> None:
+    """As many operations as for the size, where tiles are whole."""
+    known, unknown = (_winograd_cost((8, 8)), _winograd_cost(sides))
+    assert unknown.flops.at({"h": 8, "w": 8}) == known.flops.at() == 2 * 8 * 8 * 4 * (16 * 16 + 16 + 16)
+
+
+def _winograd_cost(sides: tuple[int | str, int | str]) -> KernelCost:
+    with Graph() as graph:
+        x, u = graph.input("x", (1, *sides, 16)), graph.input("u", (16, 1, 16, 16))
+        graph.output("y", dl.winograd_conv(x, u, pads=(1, 1, 1, 1)))
+    return _cost(graph)
+
+
 def test_attention() -> None:
     with Graph() as graph:
         q, k = graph.input("q", (2, 4, 5, 8)), graph.input("k", (2, 4, 7, 8))
