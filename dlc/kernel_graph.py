@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from dlc._mlir import ir
 from dlc.analysis.work_graph import kind_of
+from dlc.dialects.dl.control import CONTROL, SCALAR_OPS
 from dlc.dialects.dl.types import tensor_type
 from dlc.runtime.signature import show_type
 
@@ -47,7 +48,7 @@ def _quoted(text: str) -> str:
 
 
 def kernel_graph(functions: Sequence[ir.Operation]) -> KernelGraph:
-    """The graph of entry functions, whose work is all in calls. Views are passed over, weights left out."""
+    """The graph of entry functions, whose work is all in calls. Views and numbers are passed over, weights left out."""
     reader = _Reader()
     for function in functions:
         reader.read(function)
@@ -67,15 +68,34 @@ class _Reader:
         for argument, name in zip(block.arguments, _labels(function, "arg_attrs", len(block.arguments), "arg"), strict=True):
             self._sources[argument] = (f"input{len(self.inputs)}",)
             self.inputs.append(name)
-        for op in (each.operation for each in block.operations):
-            kind = kind_of(op)
-            if kind == "end":
-                self._end(op, _labels(function, "res_attrs", len(op.operands), "out"))
-            elif kind == "view":
-                every = dict.fromkeys(source for value in op.operands for source in self._sources.get(value, ()))
-                self._sources.update((result, tuple(every)) for result in op.results)
-            elif kind == "work":
+        end = self._read_block(block)
+        self._end(end, _labels(function, "res_attrs", len(end.operands), "out"))
+
+    def _read_block(self, block: ir.Block) -> ir.Operation:
+        """Note the calls of a block; its terminator."""
+        *inner, end = [op.operation for op in block.operations]
+        for op in inner:
+            if op.name in CONTROL:
+                self._read_control(op)
+            elif kind_of(op) == "view" or op.name in SCALAR_OPS:
+                sources = self._sources_of(op.operands)
+                self._sources.update((result, sources) for result in op.results)
+            elif kind_of(op) == "work":
                 self._call(op)
+        return end
+
+    def _read_control(self, op: ir.Operation) -> None:
+        """The calls of a branch or loop are nodes like others. What a step hands on to the next one is not drawn."""
+        taken = self._sources_of(op.operands)
+        found: list[tuple[str, ...]] = [()] * len(op.results)
+        for block in (block for region in op.regions for block in region.blocks):
+            self._sources.update((argument, taken) for argument in block.arguments)
+            given = list(self._read_block(block).operands)[-len(found) :] if found else []
+            found = [(*known, *self._sources_of([value])) for known, value in zip(found, given, strict=True)]
+        self._sources.update((result, tuple(dict.fromkeys(sources))) for result, sources in zip(op.results, found, strict=True))
+
+    def _sources_of(self, values: Iterable[ir.Value]) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(source for value in values for source in self._sources.get(value, ())))
 
     def _call(self, op: ir.Operation) -> None:
         name = f"call{len(self.calls)}"
