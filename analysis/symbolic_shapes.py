@@ -115,6 +115,9 @@ class SymbolicShapes:
         if operation.name in _LOOPS:
             self._visit_loop(operation)
             return
+        if operation.name == "scf.if":
+            self._visit_branch(operation)
+            return
         facts = self.facts_of(operation)
         if facts is not None:
             self._note(operation.results[0], facts)
@@ -190,6 +193,18 @@ class SymbolicShapes:
             self._types[result] = self._types[value]
             if value in self._elements:
                 self._elements[result] = self._elements[value]
+
+    def _visit_branch(self, branch: ir.Operation) -> None:
+        """A result has the dims that both sides give."""
+        blocks = [region.blocks[0] for region in branch.regions if len(region.blocks)]
+        for block in blocks:
+            self._enter(block)
+        ends = [block.operations[len(block.operations) - 1].operation for block in blocks]
+        for number, result in enumerate(branch.results):
+            declared = tensor_type(result.type)
+            if declared is not None:
+                first, *others = [self._types[end.operands[number]].shape for end in ends]
+                self._types[result] = self._named(declared, first if all(shape == first for shape in others) else ())
 
     def _visit_loop(self, loop: ir.Operation) -> None:
         """What a loop carries has the dims that it begins with, if each step keeps all of those that are taken to be kept."""

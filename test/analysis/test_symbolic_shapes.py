@@ -216,3 +216,23 @@ def test_empty_tensors_have_the_sizes_of_their_operands() -> None:
     first, second, third, fourth = _shape_of_last(*lines)
     assert (first, second, third) == ("m", 2, 1)
     assert isinstance(fourth, str) and fourth not in ("n", "m")
+
+
+@pytest.mark.parametrize(("other", "known"), [("relu", True), ("transpose", False)])
+def test_branches_give_the_sizes_that_both_sides_give(other: str, known: bool) -> None:
+    attributes = " {perm = array<i64: 1, 0>}" if other == "transpose" else ""
+    text = f"""func.func @f(%x: tensor<?x?xf32> {{dl.dims = ["n", "m"]}}, %p: i1) -> tensor<?x?xf32> {{
+      %0 = scf.if %p -> (tensor<?x?xf32>) {{
+        %1 = "dl.exp"(%x) : (tensor<?x?xf32>) -> tensor<?x?xf32>
+        scf.yield %1 : tensor<?x?xf32>
+      }} else {{
+        %1 = "dl.{other}"(%x){attributes} : (tensor<?x?xf32>) -> tensor<?x?xf32>
+        scf.yield %1 : tensor<?x?xf32>
+      }}
+      return %0 : tensor<?x?xf32>
+    }}"""
+    with make_context(), ir.Location.unknown():
+        module = ir.Module.parse(text)
+        function = module.body.operations[0].operation
+        branch = function.regions[0].blocks[0].operations[0].operation
+        assert (SymbolicShapes(function).type_of(branch.results[0]).shape == ("n", "m")) == known
