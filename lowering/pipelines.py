@@ -78,6 +78,7 @@ PIPELINES: Mapping[str, NamedPipeline] = {
             Stage(
                 "winograd",
                 (
+                    "dl-version-convolutions",
                     "dl-use-winograd",
                     "dl-pack-weights",
                     "dl-pack-operands",
@@ -111,6 +112,7 @@ PIPELINES: Mapping[str, NamedPipeline] = {
                     "linalg-pass-results",
                     "canonicalize",
                     "cse",
+                    "linalg-share-branch-buffers",
                     "linalg-forward-copies",
                     "linalg-hoist-checks",
                     "linalg-materialize-copies",

@@ -17,6 +17,13 @@ def axis_size(value: ir.Value, axis: int) -> ir.Value:
     return _at_top(_size_of(value, axis, function), function)
 
 
+def allocate(kind: ir.MemRefType, sizes: Sequence[ir.Value]) -> ir.Value:
+    """A `memref.alloc` of the dynamic `sizes` at the current place."""
+    attributes = {"operandSegmentSizes": ir.DenseI32ArrayAttr.get([len(sizes), 0])}
+    found: ir.Value = ir.Operation.create("memref.alloc", results=[kind], operands=list(sizes), attributes=attributes).result
+    return found
+
+
 def resolve_sizes(function: ir.Operation) -> None:
     """Replace each `memref.dim` of an allocation or a view by the values that it was made with."""
     for op in [op for op in nested_ops(function) if op.name == "memref.dim"]:

@@ -8,15 +8,16 @@ from dataclasses import dataclass
 
 from dlc._mlir import ir
 from dlc.analysis.buffer_accesses import Accesses, BufferUse, Effects, overlap
-from dlc.analysis.buffers import VIEW_OPS, defining_op, is_contiguous, is_linalg, nested_ops, root_of, strides_of
+from dlc.analysis.buffers import VIEW_OPS, defining_op, is_contiguous, nested_ops, root_of, strides_of
 from dlc.analysis.carried_buffers import LOOPS, body_of
 from dlc.analysis.memory_plan import is_followed, users_if_kept
 from dlc.analysis.size_polynomials import SizeReader, is_safe_earlier
 from dlc.lowering.linalg.buffer_sizes import resolve_sizes
 from dlc.lowering.linalg.inline_copies import inline_copies
 from dlc.lowering.linalg.relayout import Relayout, collapsed_type, expanded_type, groups_of
+from dlc.lowering.linalg.require_buffers import require_buffers
 from dlc.lowering.native import run_native
-from dlc.lowering.pass_base import Pass, PassFailure
+from dlc.lowering.pass_base import Pass
 from dlc.lowering.policy import policy
 
 _RESHAPES = ("memref.expand_shape", "memref.collapse_shape")
@@ -29,7 +30,8 @@ class ForwardCopies(Pass):
 
     - A buffer that is copied into a slice of a bigger one is that slice from the start: its producer writes it there. Nothing
       else may touch the slice from the producer to the copy; after the copy neither side may be written while the other is read.
-    - So is what a step of a loop makes and copies into a slice of a buffer that the step does not touch otherwise.
+    - So is what a step of a loop, or a side of a branch, makes and copies into a buffer that it does not touch otherwise, or into
+      a slice of such.
     - A copy of a slice to itself goes; a function that only copies (a concat) is first inlined, with its checks of sizes: run
       `linalg-hoist-checks` behind this pass, which moves them before what is written by these sizes.
     - A buffer that is a copy of a slice and only read is the slice itself, if that is not written before the last read. The
@@ -52,13 +54,7 @@ class ForwardCopies(Pass):
     """
 
     def run(self, op: ir.Operation) -> None:
-        for inner in nested_ops(op):
-            if is_linalg(inner) and len(inner.results):
-                what = f"needs buffers, found '{inner.name}' on tensors"
-                raise PassFailure(inner, what, "run linalg-bufferize-tensors first")
-            if inner.name == "memref.dealloc":
-                remedy = "run it before linalg-insert-deallocs"
-                raise PassFailure(inner, "needs buffers that nobody frees, found 'memref.dealloc'", remedy)
+        require_buffers(op, "run it before linalg-insert-deallocs")
         inline_copies(op)
         run_native(op, "canonicalize")  # sizes that inlined copies ask of a buffer are those it was allocated with
         effects = Effects(op)
@@ -67,14 +63,16 @@ class ForwardCopies(Pass):
             if _is_entry(function.operation):
                 resolve_sizes(function.operation)  # a size that is asked of a view would come after what is viewed
                 _Forwarding(function.operation.regions[0].blocks[0], effects, relayout).run()
-                for body in _loop_bodies(function.operation):
-                    _Forwarding(body, effects, relayout).run_in_loop()
+                for block in _inner_blocks(function.operation):
+                    _Forwarding(block, effects, relayout).run_inside()
         relayout.erase_unused()
 
 
-def _loop_bodies(function: ir.Operation) -> list[ir.Block]:
-    """The blocks of the loops of a function that compute their steps."""
-    return [body_of(op) for op in nested_ops(function) if op.name in LOOPS]
+def _inner_blocks(function: ir.Operation) -> list[ir.Block]:
+    """The blocks of the branches of a function, and those of its loops that compute their steps."""
+    found = [op for op in nested_ops(function) if op.name in LOOPS or op.name == "scf.if"]
+    blocks = [[block for region in op.regions for block in region.blocks] if op.name == "scf.if" else [body_of(op)] for op in found]
+    return [block for inner in blocks for block in inner]
 
 
 def _is_entry(op: ir.Operation) -> bool:
@@ -105,8 +103,8 @@ class _Forwarding:
             if self._may_read_there(target, source, step):
                 self._merge(copy, step, target, source)
 
-    def run_in_loop(self) -> None:
-        """In a step of a loop: what it makes and copies into a slice of a buffer from outside is written there."""
+    def run_inside(self) -> None:
+        """In a step of a loop or a side of a branch: what it makes and copies into a buffer from outside is written there."""
         copies = [(step, op) for step, op in enumerate(self._accesses.ops) if op.name == "memref.copy"]
         for step, copy in reversed(copies):
             source, target = copy.operands

@@ -1,4 +1,4 @@
-"""Buffers for what loops carry and branches give."""
+"""Buffers for what loops carry, and what branches give of unequal sizes."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from dlc._mlir import ir
-from dlc.analysis.buffers import defining_op, is_linalg, is_memref, nested_ops, root_of
+from dlc.analysis.buffers import defining_op, is_memref, root_of
 from dlc.analysis.carried_buffers import (
     CarriedBuffer,
     body_of,
@@ -17,6 +17,8 @@ from dlc.analysis.carried_buffers import (
     is_moved,
 )
 from dlc.analysis.size_polynomials import Polynomial, SizeReader
+from dlc.lowering.linalg.buffer_sizes import allocate
+from dlc.lowering.linalg.require_buffers import require_buffers
 from dlc.lowering.pass_base import Pass, PassFailure
 
 
@@ -27,9 +29,9 @@ class PlaceCarriedBuffers(Pass):
     - A carried value that keeps its size has two buffers, made before the loop: a step reads one and writes the other, and hands
       them on the other way round. What the loop writes in place has one.
     - A carried value that changes its size is fresh memory of each step, which the next step frees (`linalg-insert-deallocs`).
-    - What both branches give in one size is written by them into one buffer, made before the branch; otherwise the branch that is
-      taken gives fresh memory, or what the step that it is part of was handed and has no further use for: room that is made larger
-      where it is full stays where it is in all other steps.
+    - The side of a branch that is taken gives fresh memory, or what the step that it is part of was handed and has no further use
+      for: room that is made larger where it is full stays where it is in all other steps. `linalg-share-branch-buffers` comes
+      before, for what both sides give in one size.
 
     before:
         scf.for ... iter_args(%a = %x) -> (memref<4xf32>) {
@@ -47,10 +49,7 @@ class PlaceCarriedBuffers(Pass):
 
     def run(self, op: ir.Operation) -> None:
         """Rewrite the public functions of the module `op`."""
-        for inner in nested_ops(op):
-            if is_linalg(inner) and len(inner.results):
-                what = f"needs buffers, found '{inner.name}' on tensors"
-                raise PassFailure(inner, what, "run linalg-bufferize-tensors first")
+        require_buffers(op)
         for function in op.regions[0].blocks[0].operations:
             if function.operation.name == "func.func" and "sym_visibility" not in function.operation.attributes:
                 found = list(control_flow(function.operation))
@@ -68,21 +67,12 @@ def _require_ranks(op: ir.Operation) -> None:
 
 
 def _place_branch(op: ir.Operation) -> None:
-    """Let both branches write what they give into one buffer where its size is known, else into fresh memory."""
+    """Let each side of a branch give fresh memory, or what the step around it was handed."""
     ends = [end_of(region.blocks[0]) for region in op.regions if len(region.blocks)]
-    shared: dict[int, ir.Value] = {}
     for number, result in enumerate(op.results):
-        if not is_memref(result):
-            continue
-        kind = ir.MemRefType(result.type)
-        if kind.has_static_shape:
-            with op.location, ir.InsertionPoint(op):
-                shared[number] = _alloc(kind, [])
         for end in ends:
-            if not is_moved(end.operands[number], op, number):
-                _write(end, number, shared.get(number))
-    if shared:
-        _drop_results(op, ends, shared)
+            if is_memref(result) and not is_moved(end.operands[number], op, number):
+                _write(end, number, None)
 
 
 def _write(end: ir.Operation, number: int, target: ir.Value | None) -> None:
@@ -102,24 +92,6 @@ def _write(end: ir.Operation, number: int, target: ir.Value | None) -> None:
     with end.location, ir.InsertionPoint(end):
         ir.Operation.create("memref.copy", operands=[value, target])
     end.operands[number] = target
-
-
-def _drop_results(op: ir.Operation, ends: Sequence[ir.Operation], shared: dict[int, ir.Value]) -> None:
-    """The branch without the results `shared`, whose buffers stand for them."""
-    kept = [number for number in range(len(op.results)) if number not in shared]
-    with op.location, ir.InsertionPoint(op):
-        kinds = [op.results[number].type for number in kept]
-        made = ir.Operation.create("scf.if", results=kinds, operands=list(op.operands), regions=2)
-    for end in ends:
-        with end.location, ir.InsertionPoint(end):
-            ir.Operation.create("scf.yield", operands=[end.operands[number] for number in kept])
-        end.erase()
-    for region, target in zip(op.regions, made.regions, strict=True):
-        for block in list(region.blocks):
-            block.append_to(target)
-    for number, result in enumerate(op.results):
-        result.replace_all_uses_with(shared[number] if number in shared else made.results[kept.index(number)])
-    op.erase()
 
 
 def _place_loop(loop: ir.Operation, forwarded: Collection[ir.Value]) -> None:
@@ -215,7 +187,7 @@ def _owned_start(carried: CarriedBuffer) -> ir.Value:
 def _double(loop: ir.Operation, doubled: Sequence[CarriedBuffer]) -> None:
     """Carry a second buffer for each value of `doubled`, which a step writes; the two change places from step to step."""
     with loop.location, ir.InsertionPoint(loop):
-        seconds = [_alloc(ir.MemRefType(carried.start.type), _sizes(carried.start)) for carried in doubled]
+        seconds = [allocate(ir.MemRefType(carried.start.type), _sizes(carried.start)) for carried in doubled]
     kinds = [second.type for second in seconds]
     for carried in doubled:
         _ask_start(carried)
@@ -257,15 +229,9 @@ def _copied(value: ir.Value, place: ir.Operation) -> ir.Value:
 
 def _copied_here(value: ir.Value) -> ir.Value:
     """A new buffer with the contents of `value`."""
-    buffer = _alloc(ir.MemRefType(value.type), _sizes(value))
+    buffer = allocate(ir.MemRefType(value.type), _sizes(value))
     ir.Operation.create("memref.copy", operands=[value, buffer])
     return buffer
-
-
-def _alloc(kind: ir.MemRefType, sizes: Sequence[ir.Value]) -> ir.Value:
-    attributes = {"operandSegmentSizes": ir.DenseI32ArrayAttr.get([len(sizes), 0])}
-    found: ir.Value = ir.Operation.create("memref.alloc", results=[kind], operands=list(sizes), attributes=attributes).result
-    return found
 
 
 def _sizes(value: ir.Value) -> list[ir.Value]:

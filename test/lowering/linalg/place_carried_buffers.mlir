@@ -98,24 +98,32 @@ func.func @growing(%x: memref<?xf32>, %n: index, %y: memref<?xf32>) {
 
 // -----
 
+// A branch gives fresh memory on each side.
 // CHECK-LABEL: func.func @branch
-// CHECK: %[[R:.*]] = memref.alloc() : memref<4xf32>
-// CHECK: scf.if %{{.*}} {
-// CHECK-NEXT: func.call @k(%{{.*}}, %[[R]])
-// CHECK-NEXT: } else {
-// CHECK-NEXT: memref.copy %{{.*}}, %[[R]]
-// CHECK: memref.copy %[[R]]
+// CHECK: %[[R:.*]] = scf.if %{{.*}} -> (memref<?xf32>) {
+// CHECK: %[[B:.*]] = memref.alloc
+// CHECK-NEXT: func.call @k(%{{.*}}, %[[B]])
+// CHECK-NEXT: scf.yield %[[B]]
+// CHECK: } else {
+// CHECK: %[[C:.*]] = memref.alloc
+// CHECK-NEXT: memref.copy %{{.*}}, %[[C]]
+// CHECK-NEXT: scf.yield %[[C]]
 // FREE-LABEL: func.func @branch
-func.func private @k(memref<4xf32>, memref<4xf32>)
-func.func @branch(%x: memref<4xf32>, %p: i1, %y: memref<4xf32>) {
-  %r = scf.if %p -> (memref<4xf32>) {
-    %b = memref.alloc() : memref<4xf32>
-    func.call @k(%x, %b) : (memref<4xf32>, memref<4xf32>) -> ()
-    scf.yield %b : memref<4xf32>
+// FREE: } else {
+// FREE: scf.yield
+// FREE-NEXT: }
+// FREE-NEXT: memref.copy %[[R:.*]], %{{.*}} :
+// FREE-NEXT: memref.dealloc %[[R]]
+func.func private @k(memref<?xf32>, memref<?xf32>)
+func.func @branch(%x: memref<?xf32>, %n: index, %p: i1, %y: memref<?xf32>) {
+  %r = scf.if %p -> (memref<?xf32>) {
+    %b = memref.alloc(%n) : memref<?xf32>
+    func.call @k(%x, %b) : (memref<?xf32>, memref<?xf32>) -> ()
+    scf.yield %b : memref<?xf32>
   } else {
-    scf.yield %x : memref<4xf32>
+    scf.yield %x : memref<?xf32>
   }
-  memref.copy %r, %y : memref<4xf32> to memref<4xf32>
+  memref.copy %r, %y : memref<?xf32> to memref<?xf32>
   return
 }
 
