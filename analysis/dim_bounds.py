@@ -54,6 +54,10 @@ class DimBounds:
         end = most if self.most is None else min(most, self.most)
         return list(range(first, end + 1, self.multiple)) or [self.nearest(least)]
 
+    def at_most(self, most: int) -> DimBounds:
+        """Those of a size that is no more than `most`, too, in whatever way it is known to be so."""
+        return DimBounds(min(self.least, most), most if self.most is None else min(self.most, most), self.multiple)
+
     def nearest(self, size: int) -> int:
         """The size within the bounds that is nearest to `size`, the lower multiple of two; above 0 where there is one."""
         least = -(-max(self.least, 1) // self.multiple) * self.multiple

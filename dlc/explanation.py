@@ -15,6 +15,7 @@ from typing import Any
 
 from dlc._mlir import ir
 from dlc.accuracy import precision_notes, with_accuracy
+from dlc.analysis.buffers import nested_ops
 from dlc.analysis.fusion import plan_kernels
 from dlc.analysis.kernel_costs import kernel_cost
 from dlc.analysis.memory_plan import NOMINAL_SIZE, memory_plan
@@ -26,8 +27,7 @@ from dlc.dialects.dl.types import NUMPY_DTYPES, tensor_type
 from dlc.errors import InvalidInputError
 from dlc.kernel_graph import KernelGraph, kernel_graph
 from dlc.lowering.deadline import Progress, ending, timed
-from dlc.lowering.dl.matching import dl_ops, erase_unused
-from dlc.lowering.dl.weights.precompute import MARK
+from dlc.lowering.dl.matching import dl_ops, erase_unused, is_entry
 from dlc.lowering.dl.weights.winograd_choice import allowed_tiles, verdicts_of
 from dlc.lowering.stages import stage_of
 from dlc.machines import copy_for_target, explained_target
@@ -92,7 +92,8 @@ class TransposeReport:
 class ConvolutionReport:
     """A convolution: the results of a Winograd tile along one axis (0: it sums by taps), why, and the estimated cycles of both.
 
-    Cycles are 0 where tiles are not possible.
+    Cycles are 0 where tiles are not possible. Results of up to `taps_up_to` by as many pixels have code that sums by taps all the
+    same (0: none have).
     """
 
     onnx_nodes: tuple[str, ...]
@@ -100,6 +101,7 @@ class ConvolutionReport:
     reason: str
     direct_cycles: float
     tile_cycles: float
+    taps_up_to: int
 
 
 @dataclass(frozen=True)
@@ -291,15 +293,17 @@ def _functions(module: ir.Module) -> Iterator[ir.Operation]:
 
 
 def _entries(module: ir.Module) -> list[ir.Operation]:
-    """The functions that callers call."""
-    return [op for op in _functions(module) if "sym_visibility" not in op.attributes and MARK not in op.attributes]
+    """The functions that callers call, and the bodies of their branches and loops as long as these are functions."""
+    return [op.operation for op in _functions(module) if is_entry(op.operation)]
 
 
 def _convolutions(module: ir.Module) -> tuple[ConvolutionReport, ...]:
-    """The verdicts of `dl-use-winograd`, which is about to run."""
+    """The verdicts of `dl-version-convolutions` and `dl-use-winograd`, which are about to run."""
     tiles = allowed_tiles(module.operation)
-    pairs = [pair for function in _entries(module) for pair in verdicts_of(function.operation, tiles)]
-    return tuple(ConvolutionReport(names_of(op.location), it.tile, it.reason, it.direct, it.winograd) for op, it in pairs)
+    pairs = [pair for function in _entries(module) for pair in verdicts_of(function, tiles)]
+    return tuple(
+        ConvolutionReport(names_of(op.location), it.tile, it.reason, it.direct, it.winograd, it.taps_up_to) for op, it in pairs
+    )
 
 
 def _edges(function: ir.Operation) -> Iterator[EdgeReport]:
@@ -322,11 +326,7 @@ def _names(ops: Sequence[ir.Operation], function: ir.Operation) -> dict[ir.Opera
 def _kernels(module: ir.Module, nominal: int) -> tuple[KernelReport, ...]:
     """The kernels of an optimized module, in the order of the module."""
     calls = Counter(
-        op.operation.attributes["callee"].value
-        for function in _entries(module)
-        for block in function.regions[0].blocks
-        for op in block.operations
-        if op.operation.name == "func.call"
+        op.attributes["callee"].value for function in _entries(module) for op in nested_ops(function) if op.name == "func.call"
     )
     functions = {op.attributes["sym_name"].value: op for op in _functions(module)}
     return tuple(_kernel(name, op, calls[name], nominal) for name, op in functions.items() if calls[name])

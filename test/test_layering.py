@@ -47,7 +47,7 @@ DL: dict[str, set[str]] = {
     "simplify": {"control"},
     "decompose": set(),
     "recompose": {"decompose"},
-    "weights": {"affine", "dl_to_linalg"},
+    "weights": {"control", "affine", "dl_to_linalg"},
     "layout": {"weights"},
     "quantize": {"weights"},
     "fuse": {"weights", "quantize"},

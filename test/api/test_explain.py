@@ -157,6 +157,24 @@ def test_numbers_of_a_small_model() -> None:
     assert all(entry.seconds >= 0 for entry in found.passes)
 
 
+def test_calls_in_branches_are_calls() -> None:
+    """A convolution with code of its own for small images is two kernels, each called in one place."""
+    text = """func.func @main_graph(%x: tensor<1x512x?x?xf32>) -> tensor<1x512x?x?xf32> {
+      %w = "dl.param"() {key = "w", shape = array<i64: 512, 512, 3, 3>, dtype = f32} : () -> tensor<512x512x3x3xf32>
+      %0 = "dl.conv"(%x, %w) {pads = array<i64: 1, 1, 1, 1>}
+        : (tensor<1x512x?x?xf32>, tensor<512x512x3x3xf32>) -> tensor<1x512x?x?xf32>
+      return %0 : tensor<1x512x?x?xf32>
+    }"""
+    found = dlc.explain(text, target="cpu:sapphirerapids")
+    (convolution,) = found.convolutions
+    assert (convolution.tile, convolution.taps_up_to) == (2, 6)
+    calls = {name: kernel.calls for kernel in found.kernels for name in kernel.ops}
+    assert (calls["conv"], calls["winograd_conv"]) == (1, 1)
+    assert found.entry_calls == sum(kernel.calls for kernel in found.kernels)
+    check_json(found)
+    check_dot(found)
+
+
 def test_other_levels_are_refused() -> None:
     module = dlc.lower(small().module, to="linalg")
     with pytest.raises(dlc.InvalidInputError, match="is at level 'linalg'"):

@@ -194,7 +194,8 @@ def _convolutions(found: Explanation) -> Table:
     for entry in found.convolutions:
         cycles = [f"{number:,.0f}" if number else "" for number in (entry.direct_cycles, entry.tile_cycles)]
         tile = f"{entry.tile}x{entry.tile}" if entry.tile else ""
-        table.add_row(_nodes(entry.onnx_nodes), tile, *cycles, entry.reason, TILE_REASONS[entry.reason])
+        apart = f", but results of up to {entry.taps_up_to}x{entry.taps_up_to} go by taps" if entry.taps_up_to else ""
+        table.add_row(_nodes(entry.onnx_nodes), tile, *cycles, entry.reason, f"{TILE_REASONS[entry.reason]}{apart}")
     return table
 
 

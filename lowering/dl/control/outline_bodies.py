@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
 from dlc._mlir import ir
 from dlc.analysis.buffers import nested_ops
+from dlc.analysis.dim_bounds import DimBounds
 from dlc.analysis.symbolic_shapes import SymbolicShapes
-from dlc.dialects.dl.types import TensorType, tensor_type
+from dlc.dialects.dl.types import Dim, TensorType, tensor_type
 from dlc.lowering.dl.control.scalars import control_ops
 from dlc.lowering.dl.dim_marks import mark_dims
 from dlc.lowering.dl.matching import BODY, WeightFacts, dl_ops, functions, is_entry, source
@@ -40,22 +42,24 @@ class OutlineBodies(Pass):
             regions = [region for inner in reversed(control_ops(function)) for region in inner.regions]
             if not regions or not is_entry(function):
                 continue
-            outliner = _Outliner(op, taken, SymbolicShapes(function))
+            outliner = BodyOutliner(op, taken, SymbolicShapes(function))
             for region in regions:
                 for block in region.blocks:
                     outliner.outline(block)
 
 
 @dataclass(frozen=True)
-class _Outliner:
+class BodyOutliner:
+    """Makes functions of the blocks of branches and loops of one function."""
+
     module: ir.Operation
     taken: set[str]
     shapes: SymbolicShapes
     given: dict[ir.Value, TensorType] = field(default_factory=dict)
     """Types of what calls give; `shapes` knows the function as it was."""
 
-    def outline(self, block: ir.Block) -> None:
-        """Move the ops of a block, all but its terminator, into a function."""
+    def outline(self, block: ir.Block, bounds: Mapping[Dim, DimBounds] = MappingProxyType({})) -> None:
+        """Move the ops of a block, all but its terminator, into a function; `bounds` hold where the block runs."""
         *moved, end = [op.operation for op in block.operations]
         if not any(op.name.startswith("dl.") or dl_ops(op) or op.name == "func.call" for op in moved) or _is_call(moved):
             return
@@ -63,7 +67,7 @@ class _Outliner:
         inside = {result for op in moved for result in op.results}
         returned = list(dict.fromkeys(value for value in end.operands if value in inside))
         captured, constants = captures_of(moved)
-        marks = [self._type(value) for value in captured], [self._type(value) for value in returned]
+        marks = [self.type_of(value) for value in captured], [self.type_of(value) for value in returned]
         with end.location, ir.InsertionPoint(end):
             callee = {"callee": ir.FlatSymbolRefAttr.get(_NAME)}
             kinds = [value.type for value in returned]
@@ -71,7 +75,7 @@ class _Outliner:
             for value, result in zip(returned, call.results, strict=True):
                 self._replace(end, value, result)
             function = private_function(_NAME, moved, captured, constants, returned=returned)
-        mark_dims(function, *marks, self.shapes.bounds_of, usual={})
+        mark_dims(function, *marks, lambda dim: bounds.get(dim) or self.shapes.bounds_of(dim), usual={})
         name = f"{_NAME}_{next(free_numbers(self.taken, [f'{_NAME}_']))}"
         self.taken.add(name)
         function.attributes["sym_name"] = ir.StringAttr.get(name)
@@ -80,14 +84,15 @@ class _Outliner:
         self.module.regions[0].blocks[0].append(function)
 
     def _replace(self, end: ir.Operation, value: ir.Value, result: ir.Value) -> None:
-        kind = self._type(value)
+        kind = self.type_of(value)
         if kind is not None:
             self.given[result] = kind
         for index, operand in enumerate(end.operands):
             if operand == value:
                 end.operands[index] = result
 
-    def _type(self, value: ir.Value) -> TensorType | None:
+    def type_of(self, value: ir.Value) -> TensorType | None:
+        """The type of a tensor value, with symbols; None for what is no tensor."""
         if tensor_type(value.type) is None:
             return None
         return self.given[value] if value in self.given else self.shapes.type_of(value)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -46,13 +47,15 @@ _BF16_PRODUCTS = 2
 class WinogradVerdict:
     """The results of a tile along one axis, 0 for a direct convolution; a key of `REASONS`; the estimated cycles of an image.
 
-    Cycles are 0 where tiles are not possible.
+    Cycles are 0 where tiles are not possible. Where run time decides sides, results of up to `taps_up_to` by as many pixels are
+    faster by taps, though larger ones are by tiles.
     """
 
     tile: int
     reason: str
     direct: float = 0.0
     winograd: float = 0.0
+    taps_up_to: int = 0
 
 
 @dataclass(frozen=True)
@@ -92,7 +95,9 @@ def verdict_of(
     if refusal:
         return WinogradVerdict(0, refusal)
     found = _estimate(op, tiles, shapes)
-    return found if force or found.reason == "winograd" else WinogradVerdict(0, "time", found.direct, found.winograd)
+    if force or found.reason == "winograd":
+        return replace(found, taps_up_to=0 if force else _small_side(op, tiles, shapes))
+    return replace(found, tile=0, reason="time")
 
 
 def verdicts_of(function: ir.Operation, tiles: Sequence[int], force: bool = False) -> list[tuple[ir.Operation, WinogradVerdict]]:
@@ -120,21 +125,45 @@ def pays_for_words(height: int, width: int, words: int, out: int, facts: Machine
 
 def _estimate(op: ir.Operation, tiles: Sequence[int], shapes: SymbolicShapes | None = None) -> WinogradVerdict:
     """The verdict on a convolution that tiles are possible for; its tile is the best one whether it pays or not."""
-    sizes, facts = _sizes_of(op), facts_of(op)
+    sizes = _sizes_of(op)
     if not sizes.height or not sizes.width:
         return _open_estimate(op, sizes, tiles, _bounds_of_sides(op, shapes))
+    direct, tiled, tile = _costs(sizes, op, tiles)
+    return WinogradVerdict(tile, "winograd" if _pays(direct, tiled) else "time", direct, tiled)
+
+
+def _costs(sizes: _Sizes, op: ir.Operation, tiles: Sequence[int]) -> tuple[float, float, int]:
+    """Cycles of an image of known sides by taps, and by the best tile, with that."""
+    facts = facts_of(op)
     direct = _direct_cycles(sizes, facts) / (_bf16_gain(facts) if sizes.dtype == "f32" and multiplies_bf16(op) else 1)
     known = BY_STRIDE[sizes.stride]
     least, tile = min((_winograd_cycles(sizes, known[tile], facts), tile) for tile in tiles if tile in known)
-    least /= policy().winograd.strided_caution if sizes.stride > 1 else 1.0
-    return WinogradVerdict(tile, "winograd" if least * policy().winograd.tiles_margin < direct else "time", direct, least)
+    return direct, least / (policy().winograd.strided_caution if sizes.stride > 1 else 1.0), tile
+
+
+def _pays(direct: float, tiled: float, _tile: int = 0) -> bool:
+    """Whether tiles are so much faster that they are taken."""
+    return tiled * policy().winograd.tiles_margin < direct
+
+
+def _small_side(op: ir.Operation, tiles: Sequence[int], shapes: SymbolicShapes | None) -> int:
+    """The side of the largest square image that is faster by taps, 0 where no image within the bounds gains `version_gain` so."""
+    sizes = _sizes_of(op)
+    if sizes.height and sizes.width:
+        return 0
+    sides = range(1, min(policy().winograd.usual_sides(sizes.inner)))
+    costs = (_costs(replace(sizes, height=side, width=side), op, tiles) for side in sides)
+    small = list(itertools.takewhile(lambda found: not _pays(*found), costs))
+    is_ruled_out = any(bounds.least > len(small) for bounds in _bounds_of_sides(op, shapes))
+    gains = any(tiled >= direct * policy().winograd.version_gain for direct, tiled, _ in small)
+    return len(small) if gains and not is_ruled_out else 0
 
 
 def _bounds_of_sides(op: ir.Operation, shapes: SymbolicShapes | None) -> list[DimBounds]:
     """What is known of height and width of the result."""
     if shapes is None:
         return [UNBOUNDED, UNBOUNDED]
-    sides = _layout(op).spatial_of(shapes.type_of(op.results[0]).shape)
+    sides = layout_of(op).spatial_of(shapes.type_of(op.results[0]).shape)
     return [DimBounds.of_size(side) if isinstance(side, int) else shapes.bounds_of(side) for side in sides]
 
 
@@ -147,7 +176,7 @@ def _open_estimate(op: ir.Operation, sizes: _Sizes, tiles: Sequence[int], sides:
     kernels = {tile: _transformed(sizes, MATRICES[tile]) for tile in tiles}
     costs = {tile: open_blocks(MATRICES[tile], kernel, facts, height, width).cycles for tile, kernel in kernels.items()}
     least, tile = min((cost, tile) for tile, cost in costs.items())
-    return WinogradVerdict(tile, "winograd" if least * policy().winograd.tiles_margin < direct else "time", direct, least)
+    return WinogradVerdict(tile, "winograd" if _pays(direct, least) else "time", direct, least)
 
 
 def _transformed(sizes: _Sizes, matrices: Matrices) -> TensorType:
@@ -159,7 +188,7 @@ def _refusal(op: ir.Operation) -> str:
     """Why tiles are not possible even with channels last, by name; empty where they are."""
     x, weight, _ = groups_of(op)
     attributes = attributes_of(op)
-    kind, kernel, layout = type_of(x), _plain_kernel(op), _layout(op)
+    kind, kernel, layout = type_of(x), _plain_kernel(op), layout_of(op)
     is_known = stride_of(attributes) in BY_STRIDE and all(step == 1 for step in attributes["dilations"])
     if kind.rank != 4 or not is_known or layout.taps_of(kernel.shape) != (TAPS, TAPS):
         return "window"
@@ -178,7 +207,8 @@ def _refusal(op: ir.Operation) -> str:
     return "channels" if _sizes_of(op).out % LANES else ""
 
 
-def _layout(op: ir.Operation) -> Layout:
+def layout_of(op: ir.Operation) -> Layout:
+    """Where a convolution has its axes."""
     return Layout(type_of(op.operands[0]).rank - 2, attributes_of(op)["channels_last"])
 
 
@@ -189,7 +219,7 @@ def _plain_kernel(op: ir.Operation) -> TensorType:
 
 
 def _sizes_of(op: ir.Operation) -> _Sizes:
-    layout, kernel, result = _layout(op), _plain_kernel(op), type_of(op.results[0])
+    layout, kernel, result = layout_of(op), _plain_kernel(op), type_of(op.results[0])
     dims = (*layout.spatial_of(result.shape), kernel.dim(layout.kernel_in), kernel.dim(layout.kernel_out))
     height, width, inner, out = (dim if isinstance(dim, int) else 0 for dim in dims)
     return _Sizes(height, width, inner, out, kernel.dtype, stride_of(attributes_of(op)))

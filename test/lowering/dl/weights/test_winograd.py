@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import onnx
 import pytest
@@ -30,7 +32,10 @@ def _model(image: list[int | str], out: int, pads: list[int], residual: bool = F
     assert isinstance(inner, int)
     weight = generator.standard_normal((out, inner, 3, 3)).astype(np.float32) * np.float32((2 / (9 * inner)) ** 0.5)
     bias = generator.standard_normal(out).astype(np.float32)
-    sizes = [(size + pads[axis] + pads[axis + 2] - 3) // stride + 1 for axis, size in enumerate(image[2:])]
+    sizes = [
+        (size + pads[axis] + pads[axis + 2] - 3) // stride + 1 if isinstance(size, int) else None
+        for axis, size in enumerate(image[2:])
+    ]
     result = [image[0], out, *sizes]
     nodes = [helper.make_node("Conv", ["x", "w", "b"], ["c"], pads=pads, strides=[stride] * 2)]
     inputs = [helper.make_tensor_value_info("x", onnx.TensorProto.FLOAT, image)]
@@ -139,6 +144,19 @@ def test_threads_do_not_change_results(stride: int) -> None:
     inputs = _inputs({"x": [1, 64, 40, 36]})
     one, two = (dlc.compile(source, num_threads=count)(inputs)[0] for count in (1, 2))
     assert np.array_equal(one, two)
+
+
+@pytest.mark.parametrize("pads", [[1, 1, 1, 1], [0, 2, 0, 1]])
+def test_small_images_have_code_of_their_own(pads: list[int]) -> None:
+    """Sizes around the border between taps and tiles, with a known side and with none."""
+    for image in (["n", 256, "h", "w"], ["n", 256, 4, "w"]):
+        model = _model([*image], 256, pads)
+        found = dlc.compile(model)
+        assert any(entry.taps_up_to for entry in dlc.explain(model).convolutions)
+        for batch, height, width in itertools.product((1, 2), (3, 5, 6, 9) if image[2] == "h" else (4,), range(3, 10)):
+            inputs = _inputs({"x": [batch, 256, height, width]})
+            want = _reference(model, inputs)
+            assert np.abs(found(inputs)[0] - want).max() < 2e-6 * np.abs(want).max()
 
 
 def test_epilogue_is_part_of_the_output_transform() -> None:
