@@ -109,7 +109,7 @@ def test_stages_cut_pipelines() -> None:
         assert [*cpu.passes("dl", stage).names(), *cpu.passes(stage, "llvm").names()] == whole
     stages = ("winograd", "fuse", "bind", "plan-memory", "tile", "parallelize")
     assert [cpu.passes(stage, "llvm").names()[0] for stage in stages] == [
-        *("dl-use-winograd", "dl-fuse-kernels", "dl-bind-params", "linalg-plan-memory", "affine-tile-registers"),
+        *("dl-version-convolutions", "dl-fuse-kernels", "dl-bind-params", "linalg-plan-memory", "affine-tile-registers"),
         "affine-outline-parallel",
     ]
     assert cpu.passes("dl", "units").names()[-1] == "linalg-insert-deallocs"

@@ -17,7 +17,7 @@ from dlc.lowering.dl.control.outline_bodies import BodyOutliner
 from dlc.lowering.dl.control.scalars import constant_scalar
 from dlc.lowering.dl.matching import BODY, attributes_of, dl_ops, erase_unused, functions, is_entry, users
 from dlc.lowering.dl.patterns import merged_location
-from dlc.lowering.dl.weights.winograd_choice import allowed_tiles, layout_of, verdicts_of
+from dlc.lowering.dl.weights.winograd_choice import allowed_tiles, is_of_open_images, layout_of, verdicts_of
 from dlc.lowering.outlining import clone_in_terms, symbols_in
 from dlc.lowering.pass_base import Pass, option
 from dlc.targets.machine import is_for_gpu
@@ -55,6 +55,8 @@ class VersionConvolutions(Pass):
 
 def _version(module: ir.Operation, function: ir.Operation, taken: set[str], tiles: Sequence[int]) -> None:
     """Branch before the convolutions of one function."""
+    if not any(op.name == "dl.conv" and is_of_open_images(op) for op in dl_ops(function)):
+        return
     sides = {conv: found.taps_up_to for conv, found in verdicts_of(function, tiles) if found.taps_up_to}
     if not sides:
         return

@@ -69,6 +69,11 @@ class _Sizes:
     dtype: str
     stride: int = 1
 
+    @property
+    def is_open(self) -> bool:
+        """Whether run time decides a side."""
+        return not self.height or not self.width
+
 
 def allowed_tiles(module: ir.Operation, most: int | None = None) -> list[int]:
     """The sizes of tiles that a module allows, or those up to `most`. `PassFailure` for an unknown size."""
@@ -107,6 +112,12 @@ def verdicts_of(function: ir.Operation, tiles: Sequence[int], force: bool = Fals
     return [(conv, verdict_of(conv, tiles, force, shapes)) for conv in convs]
 
 
+def is_of_open_images(op: ir.Operation) -> bool:
+    """Whether the `dl.conv` op convolves images with a side that run time decides."""
+    kind = type_of(op.results[0])
+    return kind.rank == 4 and not kind.is_static and _sizes_of(op).is_open
+
+
 def speed_up(op: ir.Operation, tiles: Sequence[int]) -> float:
     """How much faster the `dl.conv` op becomes by tiles once channels are last; 1 where it does not."""
     if not tiles or _refusal(op):
@@ -126,7 +137,7 @@ def pays_for_words(height: int, width: int, words: int, out: int, facts: Machine
 def _estimate(op: ir.Operation, tiles: Sequence[int], shapes: SymbolicShapes | None = None) -> WinogradVerdict:
     """The verdict on a convolution that tiles are possible for; its tile is the best one whether it pays or not."""
     sizes = _sizes_of(op)
-    if not sizes.height or not sizes.width:
+    if sizes.is_open:
         return _open_estimate(op, sizes, tiles, _bounds_of_sides(op, shapes))
     direct, tiled, tile = _costs(sizes, op, tiles)
     return WinogradVerdict(tile, "winograd" if _pays(direct, tiled) else "time", direct, tiled)
@@ -149,7 +160,7 @@ def _pays(direct: float, tiled: float, _tile: int = 0) -> bool:
 def _small_side(op: ir.Operation, tiles: Sequence[int], shapes: SymbolicShapes | None) -> int:
     """The side of the largest square image that is faster by taps, 0 where no image within the bounds gains `version_gain` so."""
     sizes = _sizes_of(op)
-    if sizes.height and sizes.width:
+    if not sizes.is_open:
         return 0
     sides = range(1, min(policy().winograd.usual_sides(sizes.inner)))
     costs = (_costs(replace(sizes, height=side, width=side), op, tiles) for side in sides)
