@@ -46,6 +46,13 @@ ATTRIBUTES = (
         "by names of `dl.dims`: about what a size is in most calls, for estimates",
         ("analysis/dim_bounds.py",),
     ),
+    DiscardableAttribute(
+        "dl.collapsible",
+        "argument",
+        "array of integers",
+        "axes of the buffer along which a step is as far as a whole row of the next one",
+        ("lowering/linalg/mark_collapsible_axes.py",),
+    ),
     DiscardableAttribute("dl.params", "module", "string", "file of the weights, beside the module's", ("dlc/sources.py",)),
     DiscardableAttribute("dl.signature", "module", "dictionary", "entry, inputs, outputs and params of the model", (_BIND,)),
     DiscardableAttribute(

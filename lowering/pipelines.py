@@ -118,6 +118,7 @@ PIPELINES: Mapping[str, NamedPipeline] = {
                     "linalg-materialize-copies",
                     "linalg-outline-kernels",
                     "linalg-place-carried-buffers",
+                    "linalg-mark-collapsible-axes",
                 ),
             ),
             Stage("plan-memory", ("linalg-plan-memory", "linalg-insert-deallocs")),

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 
 from dlc._mlir import ir
 from dlc.analysis.buffers import is_row_major, nested_ops, strides_of
+from dlc.analysis.collapsible_axes import collapsible_axes
+from dlc.analysis.size_polynomials import SizeReader
 from dlc.lowering.affine.ir.expressions import mentions
 from dlc.lowering.linalg.collapse_plans import CollapsePlan, agree
 from dlc.lowering.linalg_to_affine.generic import Generic, dim_position, uses_loop
@@ -142,7 +144,7 @@ def _is_seamless(value: ir.Value, axis: int) -> bool:
     strides, _ = strides_of(shaped)
     dynamic = ir.ShapedType.get_dynamic_stride_or_offset()
     if shaped.is_dynamic_dim(axis + 1) or dynamic in strides[axis : axis + 2]:
-        return False
+        return axis in collapsible_axes(value, SizeReader())
     return strides[axis] == strides[axis + 1] * shaped.get_dim_size(axis + 1)
 
 
@@ -162,22 +164,28 @@ def _collapsed(value: ir.Value, indexing: ir.AffineMap, groups: Sequence[Sequenc
         return value
     index = ir.IntegerType.get_signless(64)
     attribute = ir.ArrayAttr.get([ir.ArrayAttr.get([ir.IntegerAttr.get(index, axis) for axis in run]) for run in axes])
-    return ir.Operation.create(
-        "memref.collapse_shape",
-        results=[_collapsed_type(ir.MemRefType(value.type), axes)],
-        operands=[value],
-        attributes={"reassociation": attribute},
+    kinds = [_collapsed_type(ir.MemRefType(value.type), axes, is_inferred) for is_inferred in (True, False)]
+    found: ir.Value = ir.Operation.create(
+        "memref.collapse_shape", results=kinds[:1], operands=[value], attributes={"reassociation": attribute}
     ).results[0]
+    return found if kinds[0] == kinds[1] else ir.Operation.create("memref.cast", results=kinds[1:], operands=[found]).results[0]
 
 
-def _collapsed_type(shaped: ir.MemRefType, axes: Sequence[Sequence[int]]) -> ir.MemRefType:
-    dynamic = ir.ShapedType.get_dynamic_size()
+def _collapsed_type(shaped: ir.MemRefType, axes: Sequence[Sequence[int]], is_inferred: bool) -> ir.MemRefType:
+    """`shaped` with each run of axes as one; `is_inferred`: with the strides that `memref.collapse_shape` infers.
+
+    That leaves open the stride of an axis which is the last of several and may be of size 1, though it is that of seamless ones.
+    """
+    dynamic, unknown = ir.ShapedType.get_dynamic_size(), ir.ShapedType.get_dynamic_stride_or_offset()
     sizes = [[shaped.shape[axis] for axis in run] for run in axes]
     shape = [dynamic if dynamic in run else math.prod(run) for run in sizes]
     layout = None
     if not is_row_major(shaped):
         strides, offset = shaped.get_strides_and_offset()
-        layout = ir.StridedLayoutAttr.get(offset, [strides[run[-1]] for run in axes])
+        is_open = [is_inferred and len(run) > 1 and sizes[-1] == dynamic for run, sizes in zip(axes, sizes, strict=True)]
+        layout = ir.StridedLayoutAttr.get(
+            offset, [unknown if hidden else strides[run[-1]] for run, hidden in zip(axes, is_open, strict=True)]
+        )
     return ir.MemRefType.get(shape, shaped.element_type, layout, shaped.memory_space)
 
 

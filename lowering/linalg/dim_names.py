@@ -82,6 +82,9 @@ def with_dims(mark: ir.Attribute, names: Sequence[str]) -> ir.Attribute:
     """`mark` with the names of dims, where there are any."""
     if not any(names):
         return mark
-    named = {entry.name: entry.attr for entry in ir.DictAttr(mark)}
-    named[_DIMS] = ir.ArrayAttr.get([ir.StringAttr.get(name) for name in names])
-    return ir.DictAttr.get(named)
+    return with_entry(mark, _DIMS, ir.ArrayAttr.get([ir.StringAttr.get(name) for name in names]))
+
+
+def with_entry(mark: ir.Attribute, name: str, value: ir.Attribute) -> ir.Attribute:
+    """The attributes of an argument, with one more."""
+    return ir.DictAttr.get({entry.name: entry.attr for entry in ir.DictAttr(mark)} | {name: value}, mark.context)

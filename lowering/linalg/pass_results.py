@@ -9,7 +9,7 @@ from dlc._mlir import ir
 from dlc.analysis.buffers import VIEW_OPS, defining_op, is_memref, nested_ops, root_of, written_roots
 from dlc.analysis.symbols import names_in, symbol_name
 from dlc.lowering.linalg.buffer_sizes import resolve_sizes
-from dlc.lowering.linalg.dim_names import DimNames, argument_attributes, with_dims
+from dlc.lowering.linalg.dim_names import DimNames, argument_attributes, with_dims, with_entry
 from dlc.lowering.linalg.require_buffers import require_buffers
 from dlc.lowering.outlining import clone_in_terms, is_alone
 from dlc.lowering.pass_base import Pass
@@ -209,8 +209,8 @@ def _mark_noalias(function: ir.Operation, sites: Sequence[ir.Operation]) -> None
     if not sites or not any(alone):
         return
     context = function.context
-    marks = []
-    for mark, is_free in zip(argument_attributes(function, len(arguments)), alone, strict=True):
-        named = {entry.name: entry.attr for entry in ir.DictAttr(mark)}
-        marks.append(ir.DictAttr.get(named | ({_NOALIAS: ir.UnitAttr.get(context)} if is_free else {}), context))
+    marks = [
+        with_entry(mark, _NOALIAS, ir.UnitAttr.get(context)) if is_free else mark
+        for mark, is_free in zip(argument_attributes(function, len(arguments)), alone, strict=True)
+    ]
     function.attributes["arg_attrs"] = ir.ArrayAttr.get(marks, context)

@@ -221,3 +221,30 @@ def test_joined_images_of_checked_sides(threads: int) -> None:
     ):
         with pytest.raises(dlc.InvalidInputError, match=refusal):
             model(np.zeros(shape, np.float32))
+
+
+@pytest.mark.parametrize("axis", [1, 2, 3])
+def test_convolutions_that_are_joined(axis: int) -> None:
+    """Each writes its slice of the whole: of channels, whose rows of pixels follow each other, of rows, and of columns."""
+    image, kernel = "tensor<1x?x?x16xf32>", "tensor<1x1x16x32xf32>"
+    joined = "tensor<1x?x?x64xf32>" if axis == 3 else "tensor<1x?x?x32xf32>"
+    part = "tensor<1x?x?x32xf32>"
+    dims = '{dl.dims = ["", "h", "w", ""]}'
+    model = dlc.compile(
+        f"""func.func @main_graph(%x: {image} {dims}, %v: {kernel}, %w: {kernel}) -> {joined} {{
+          %0 = "dl.conv"(%x, %v) {{channels_last = true}} : ({image}, {kernel}) -> {part}
+          %1 = "dl.conv"(%x, %w) {{channels_last = true}} : ({image}, {kernel}) -> {part}
+          %2 = "dl.relu"(%1) : ({part}) -> {part}
+          %3 = "dl.concat"(%0, %2) {{axis = {axis} : i64}} : ({part}, {part}) -> {joined}
+          return %3 : {joined}
+        }}""",
+        num_threads=1,
+    )
+
+    def joins(x: np.ndarray, v: np.ndarray, w: np.ndarray) -> np.ndarray:
+        return np.concatenate([x @ v[0, 0], np.maximum(x @ w[0, 0], 0)], axis)
+
+    weights = [(1, 1, 16, 32)] * 2
+    agree(
+        model, joins, [[(1, height, width, 16), *weights] for height, width in [(1, 1), (1, 7), (7, 1), (3, 5), (8, 16), (13, 9)]]
+    )
