@@ -244,7 +244,5 @@ def test_convolutions_that_are_joined(axis: int) -> None:
     def joins(x: np.ndarray, v: np.ndarray, w: np.ndarray) -> np.ndarray:
         return np.concatenate([x @ v[0, 0], np.maximum(x @ w[0, 0], 0)], axis)
 
-    weights = [(1, 1, 16, 32)] * 2
-    agree(
-        model, joins, [[(1, height, width, 16), *weights] for height, width in [(1, 1), (1, 7), (7, 1), (3, 5), (8, 16), (13, 9)]]
-    )
+    kernels, sides = [(1, 1, 16, 32)] * 2, [(1, 1), (1, 7), (7, 1), (3, 5), (8, 16), (13, 9)]
+    agree(model, joins, [[(1, height, width, 16), *kernels] for height, width in sides])
