@@ -14,13 +14,12 @@ from dlc.analysis.memory_plan import is_followed, users_if_kept
 from dlc.analysis.size_polynomials import SizeReader, is_safe_earlier
 from dlc.lowering.linalg.buffer_sizes import resolve_sizes
 from dlc.lowering.linalg.inline_copies import inline_copies
-from dlc.lowering.linalg.relayout import Relayout, collapsed_type, expanded_type, groups_of
+from dlc.lowering.linalg.relayout import Relayout, collapsed_type, expanded_type, groups_of, reshapes_of
 from dlc.lowering.linalg.require_buffers import require_buffers
 from dlc.lowering.native import run_native
 from dlc.lowering.pass_base import Pass
 from dlc.lowering.policy import policy
 
-_RESHAPES = ("memref.expand_shape", "memref.collapse_shape")
 _OPEN_SIZE: int = ir.ShapedType.get_dynamic_size()
 
 
@@ -170,7 +169,7 @@ class _Forwarding:
 
     def _merge(self, copy: ir.Operation, step: int, shown: ir.Value, window: ir.Value) -> bool:
         """Let the buffer that `shown` is all of, one operand of the copy at `step`, lie in `window`, the other; whether it can."""
-        own, reshapes = _reshapes_of(shown)
+        own, reshapes = reshapes_of(shown)
         alloc = defining_op(own)
         window_kind = ir.MemRefType(window.type)
         if alloc is None or own != root_of(shown) or not _has_long_rows(window_kind) or not users_if_kept(own):
@@ -243,17 +242,6 @@ def _has_long_rows(kind: ir.MemRefType) -> bool:
         if run >= policy().graph.long_row:
             return True
     return False
-
-
-def _reshapes_of(value: ir.Value) -> tuple[ir.Value, list[ir.Operation]]:
-    """What `value` is all of, and the reshapes on the way there, last first."""
-    found: list[ir.Operation] = []
-    op = defining_op(value)
-    while op is not None and op.name in _RESHAPES:
-        found.append(op)
-        value = op.operands[0]
-        op = defining_op(value)
-    return value, found
 
 
 def _can_undo(reshapes: Sequence[ir.Operation], kind: ir.MemRefType) -> bool:

@@ -10,12 +10,13 @@ from itertools import pairwise
 
 from dlc._mlir import ir
 from dlc.analysis.buffer_accesses import Effects
-from dlc.analysis.buffers import is_linalg, is_row_major, nested_ops, strides_of
+from dlc.analysis.buffers import defining_op, is_linalg, is_row_major, nested_ops, strides_of
 
 _DYNAMIC: int = ir.ShapedType.get_dynamic_size()
 _OPEN: int = ir.ShapedType.get_dynamic_stride_or_offset()
 _ANY_LAYOUT = frozenset({"memref.copy", "memref.load", "memref.store", "memref.dim", "affine.load", "affine.store"})
 _SPECIAL = "_view"
+_RESHAPES = ("memref.expand_shape", "memref.collapse_shape")
 
 
 def original_name(name: str) -> str:
@@ -126,6 +127,17 @@ class Relayout:
         }
         for name in sorted(origins - called):
             self._effects.function(name).erase()
+
+
+def reshapes_of(value: ir.Value) -> tuple[ir.Value, list[ir.Operation]]:
+    """What `value` is all of, and the reshapes on the way there, last first."""
+    found: list[ir.Operation] = []
+    op = defining_op(value)
+    while op is not None and op.name in _RESHAPES:
+        found.append(op)
+        value = op.operands[0]
+        op = defining_op(value)
+    return value, found
 
 
 def argument_type(kind: ir.MemRefType) -> ir.MemRefType:

@@ -10,10 +10,9 @@ from dlc.analysis.buffers import defining_op, is_memref, root_of
 from dlc.analysis.carried_buffers import control_flow, end_of
 from dlc.analysis.size_polynomials import SizeReader
 from dlc.lowering.linalg.buffer_sizes import allocate, axis_size
+from dlc.lowering.linalg.relayout import reshapes_of
 from dlc.lowering.linalg.require_buffers import require_buffers
 from dlc.lowering.pass_base import Pass
-
-_RESHAPES = ("memref.expand_shape", "memref.collapse_shape")
 
 
 @dataclass(frozen=True)
@@ -73,11 +72,7 @@ def _sizes_before(branch: ir.Operation, result: ir.Value, values: Sequence[ir.Va
 
 def _is_whole(value: ir.Value) -> bool:
     """Whether a value is all of a buffer, behind reshapes alone, which can be undone."""
-    op = defining_op(value)
-    while op is not None and op.name in _RESHAPES:
-        value = op.operands[0]
-        op = defining_op(value)
-    return value == root_of(value)
+    return reshapes_of(value)[0] == root_of(value)
 
 
 def _are_alike(values: Sequence[ir.Value], axes: Sequence[int]) -> bool:
