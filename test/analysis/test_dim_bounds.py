@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from parsed_functions import parsed_function
 from sweeps import examples
 
 from dlc._mlir import ir
@@ -34,9 +35,7 @@ def _bounds_of_last(axis: int, *lines: str) -> DimBounds:
       {body}
       return
     }}"""
-    with make_context(), ir.Location.unknown():
-        module = ir.Module.parse(text)
-        function = module.body.operations[0].operation
+    with parsed_function(text) as function:
         operations = list(function.regions[0].blocks[0].operations)
         shapes = SymbolicShapes(function)
         return shapes.bounds_of(shapes.type_of(operations[-2].operation.results[0]).shape[axis])
@@ -87,9 +86,7 @@ def test_bounds_of_windows(least: int, more: int, taps: int, stride: int, begin:
       %1 = "dl.max_pool"(%0) {{{attributes}}} : ({image}) -> {image}
       return
     }}"""
-    with make_context(), ir.Location.unknown():
-        module = ir.Module.parse(text)
-        function = module.body.operations[0].operation
+    with parsed_function(text) as function:
         shapes = SymbolicShapes(function)
         given_sizes: list[int] = [least, least + more]
         for op in list(function.regions[0].blocks[0].operations)[:-1]:
@@ -112,9 +109,7 @@ def _positions(window: Window, size: int) -> int:
 
 def test_bounds_are_written_and_read() -> None:
     bounds = {"n": DimBounds(1), "m": DimBounds(8, 512, 8)}
-    with make_context(), ir.Location.unknown():
-        module = ir.Module.parse("func.func @f() { return }")
-        function = module.body.operations[0].operation
+    with parsed_function("func.func @f() { return }") as function:
         state_bounds(function, bounds)
         assert bounds_of_function(function) == bounds
         state_bounds(function, {})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from parsed_functions import parsed_function
 
 from dlc._mlir import ir
 from dlc.analysis.symbolic_shapes import SymbolicShapes
@@ -20,9 +21,7 @@ def _shape_of_last(*lines: str) -> tuple[object, ...]:
       {body}
       return
     }}"""
-    with make_context(), ir.Location.unknown():
-        module = ir.Module.parse(text)
-        function = module.body.operations[0].operation
+    with parsed_function(text) as function:
         operations = list(function.regions[0].blocks[0].operations)
         return SymbolicShapes(function).type_of(operations[-2].operation.results[0]).shape
 
@@ -115,9 +114,7 @@ def _window(op: str, attributes: str, kernel: str = "") -> tuple[object, ...]:
       %0 = {given} -> tensor<?x4x?x?xf32>
       return
     }}"""
-    with make_context(), ir.Location.unknown():
-        module = ir.Module.parse(text)
-        function = module.body.operations[0].operation
+    with parsed_function(text) as function:
         return SymbolicShapes(function).type_of(next(iter(function.regions[0].blocks[0].operations)).operation.results[0]).shape
 
 
@@ -150,9 +147,7 @@ def test_positions_of_as_many_tokens(rows: int, known: bool) -> None:
       %4 = "dl.add"(%x, %3) : (tensor<?x8xf32>, tensor<?x8xf32>) -> tensor<?x8xf32>
       return
     }}"""
-    with make_context(), ir.Location.unknown():
-        module = ir.Module.parse(text)
-        function = module.body.operations[0].operation
+    with parsed_function(text) as function:
         added = list(function.regions[0].blocks[0].operations)[-2].operation.results[0]
         assert (SymbolicShapes(function).type_of(added).shape[0] == "s") is known
 
@@ -167,9 +162,7 @@ def test_equal_sizes_cut_by_the_same_data(same: bool) -> None:
       %1 = "dl.slice"(%y, {ends}) {cut} : (tensor<?xi32>, tensor<1xi64>) -> tensor<?xi32>
       return
     }}"""
-    with make_context(), ir.Location.unknown():
-        module = ir.Module.parse(text)
-        function = module.body.operations[0].operation
+    with parsed_function(text) as function:
         shapes = SymbolicShapes(function)
         left, right = (
             shapes.type_of(op.operation.results[0]).shape[0] for op in list(function.regions[0].blocks[0].operations)[:2]
@@ -231,8 +224,6 @@ def test_branches_give_the_sizes_that_both_sides_give(other: str, known: bool) -
       }}
       return %0 : tensor<?x?xf32>
     }}"""
-    with make_context(), ir.Location.unknown():
-        module = ir.Module.parse(text)
-        function = module.body.operations[0].operation
+    with parsed_function(text) as function:
         branch = function.regions[0].blocks[0].operations[0].operation
         assert (SymbolicShapes(function).type_of(branch.results[0]).shape == ("n", "m")) == known

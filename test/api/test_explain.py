@@ -175,6 +175,27 @@ def test_calls_in_branches_are_calls() -> None:
     check_dot(found)
 
 
+def test_calls_in_loops_are_calls() -> None:
+    """The steps of a loop are kernels; numbers that count them are none."""
+    text = """func.func @main_graph(%x: tensor<8x8xf32>, %w: tensor<8x8xf32>, %n: tensor<i64>) -> tensor<8x8xf32> {
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %m = tensor.extract %n[] : tensor<i64>
+      %e = arith.index_cast %m : i64 to index
+      %0 = scf.for %i = %c0 to %e step %c1 iter_args(%a = %x) -> (tensor<8x8xf32>) {
+        %1 = "dl.matmul"(%a, %w) : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+        scf.yield %1 : tensor<8x8xf32>
+      }
+      %2 = "dl.softmax"(%0) {axis = 1 : i64} : (tensor<8x8xf32>) -> tensor<8x8xf32>
+      return %2 : tensor<8x8xf32>
+    }"""
+    found = dlc.explain(text)
+    assert [kernel.ops[0] for kernel in found.kernels if kernel.kind == "contraction"] == ["matmul"]
+    assert found.entry_calls == sum(kernel.calls for kernel in found.kernels) == len(found.graph.calls) == 2
+    assert ("call0", "call1") in {(flow.source, flow.target) for flow in found.graph.flows}
+    check_json(found)
+
+
 def test_other_levels_are_refused() -> None:
     module = dlc.lower(small().module, to="linalg")
     with pytest.raises(dlc.InvalidInputError, match="is at level 'linalg'"):
