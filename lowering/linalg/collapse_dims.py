@@ -120,7 +120,7 @@ def _groups(operands: Sequence[ir.Value], maps: Sequence[ir.AffineMap], parallel
 
 
 def _walks_as_one(value: ir.Value, indexing: ir.AffineMap, loop: int) -> bool:
-    """Whether loops `loop` and `loop + 1` index neighbouring, seamless axes of `value`, or none."""
+    """Whether loops `loop` and `loop + 1` index neighbouring axes of `value` that are collapsible, or none."""
     used = [axis for axis, result in enumerate(indexing.results) if _moves(result, indexing, loop)]
     if not used:
         return True
@@ -128,7 +128,7 @@ def _walks_as_one(value: ir.Value, indexing: ir.AffineMap, loop: int) -> bool:
     if positions.count(loop) != 1 or positions.count(loop + 1) != 1 or len(used) != 2:
         return False
     axis = positions.index(loop)
-    return positions.index(loop + 1) == axis + 1 and _is_seamless(value, axis)
+    return positions.index(loop + 1) == axis + 1 and _is_collapsible(value, axis)
 
 
 def _moves(result: ir.AffineExpr, indexing: ir.AffineMap, loop: int) -> bool:
@@ -136,7 +136,7 @@ def _moves(result: ir.AffineExpr, indexing: ir.AffineMap, loop: int) -> bool:
     return uses_loop(single, loop) or uses_loop(single, loop + 1)
 
 
-def _is_seamless(value: ir.Value, axis: int) -> bool:
+def _is_collapsible(value: ir.Value, axis: int) -> bool:
     """Whether a step along `axis` is as far as a whole row of the axis after it."""
     shaped = ir.MemRefType(value.type)
     if is_row_major(shaped):
@@ -174,7 +174,7 @@ def _collapsed(value: ir.Value, indexing: ir.AffineMap, groups: Sequence[Sequenc
 def _collapsed_type(shaped: ir.MemRefType, axes: Sequence[Sequence[int]], is_inferred: bool) -> ir.MemRefType:
     """`shaped` with each run of axes as one; `is_inferred`: with the strides that `memref.collapse_shape` infers.
 
-    That leaves open the stride of an axis which is the last of several and may be of size 1, though it is that of seamless ones.
+    That leaves open the stride of an axis which is the last of several and may be of size 1, though collapsible ones have it.
     """
     dynamic, unknown = ir.ShapedType.get_dynamic_size(), ir.ShapedType.get_dynamic_stride_or_offset()
     sizes = [[shaped.shape[axis] for axis in run] for run in axes]
