@@ -174,6 +174,7 @@ PIPELINES: Mapping[str, NamedPipeline] = {
                 "schedule",
                 (
                     "affine-apply-steps",
+                    "affine-split-open-rows",
                     "affine-assign-schedules",
                     "affine-schedule-generic{select=reuse}",
                     "affine-tile-windows",

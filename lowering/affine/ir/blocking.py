@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from dlc._mlir import affine, ir
 from dlc.analysis.buffers import root_of
 from dlc.lowering.affine.ir.accesses import are_apart
-from dlc.lowering.affine.ir.loops import NEST, SCHEDULE, Bound, Loop, build_for, normalized, real_ops
+from dlc.lowering.affine.ir.loops import NEST, SCHEDULE, Bound, Loop, apply, build_for, normalized, real_ops
 from dlc.lowering.affine.ir.nests import Nest
 
 _ACCESSES = ("affine.load", "affine.store")
@@ -85,6 +85,25 @@ def blocks_of(nest: Nest, blocks: Sequence[tuple[int, int]]) -> list[CacheBlock]
         blocker.build([(loops[place], size) for place, size in blocks], {})
     nest.top.erase()
     return blocker.blocks
+
+
+def split_rest(nest: Nest, loop: Loop, size: int) -> None:
+    """Cut `nest` in two: whole blocks of `size` iterations of `loop`, whose extent is not known, and behind them what is left."""
+    upper = loop.upper
+    rest = _nest_like(nest, nest.top.clone(ir.InsertionPoint.after(nest.top)).operation)
+    with ir.InsertionPoint(rest.top), rest.top.location:
+        whole = apply(_with_result(upper.map, ir.AffineExpr.get_floor_div(upper.map.results[0], size)), upper.operands)
+    left = rest.band[nest.band.index(loop)]
+    left.op.attributes["upperBoundMap"] = ir.AffineMapAttr.get(
+        _with_result(upper.map, ir.AffineExpr.get_mod(upper.map.results[0], size))
+    )
+    _shift(left, BlockRange(size, 0, whole, size))
+    loop.op.attributes["upperBoundMap"] = ir.AffineMapAttr.get(upper.rounded_down(size).map)
+
+
+def _with_result(indexing: ir.AffineMap, result: ir.AffineExpr) -> ir.AffineMap:
+    """A map of the same operands with another result."""
+    return ir.AffineMap.get(indexing.n_dims, indexing.n_symbols, [result])
 
 
 @dataclass
@@ -200,8 +219,12 @@ def _cut_sums(nest: Nest, is_first: bool, is_last: bool) -> None:
 def _move(loop: Loop, part: BlockRange) -> None:
     """Let `loop` run over `part` alone, and everything inside use the index of the whole loop."""
     loop.op.attributes["upperBoundMap"] = ir.AffineMapAttr.get(ir.AffineMap.get_constant(part.extent))
-    if not part.offset and part.block_number is None:
-        return
+    if part.offset or part.block_number is not None:
+        _shift(loop, part)
+
+
+def _shift(loop: Loop, part: BlockRange) -> None:
+    """Let everything inside of `loop`, which runs over `part` alone, use the index of the whole loop."""
     iv = loop.iv
     for op in dict.fromkeys(use.owner.operation for use in iv.uses):
         with ir.InsertionPoint(op), op.location:

@@ -130,6 +130,8 @@ class Loop:
         if self.extent is not None:
             return self.extent
         bound, typical = self.upper.map, policy().cost.assumed_trips
+        if isinstance(bound.results[0].maybe_downcast(), ir.AffineModExpr):
+            return max(self.upper.known.nearest(typical), 1)
         sizes = [ir.AffineExpr.get_constant(likely_index(each, typical)) for each in self.upper.operands[bound.n_dims :]]
         found = bound.results[0] if bound.n_dims else substitute(bound.results[0], [], sizes).maybe_downcast()
         return max(found.value, 1) if isinstance(found, ir.AffineConstantExpr) else typical
