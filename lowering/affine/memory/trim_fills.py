@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise
 
 from dlc._mlir import ir
 from dlc.analysis.buffers import nested_ops
@@ -24,10 +26,10 @@ class AffineTrimFills(Pass):
     before: affine.for %i = 0 to 66 { affine.for %j = 0 to 66 { store %zero, %p[%i, %j] } }    a copy to %p[1..65, 1..65]
     after:  rows 0 and 65, then columns 0 and 65 of the rows between, in nests of their own    the same copy
 
-    A nest has to write all of a box before anything reads the buffer. The whole buffer is filled as before if the part outside the
-    box takes half of its stores; sizes that run time knows count as usual ones, padded alike on both sides. Times with whole fills
-    beside those without, on one core of AVX-512: 3x3 taps by Winograd's tiles over 32 channels of 256x256 1.09, 5x5 taps over 16
-    channels of 28x28 1.08, 3x3 taps over 64 channels of 56x56 1.02.
+    A nest has to write all of a box before anything reads the buffer; both may stand in loops along other axes. The whole buffer is
+    filled as before if the part outside the box takes half of its stores; sizes that run time knows count as usual ones, padded
+    alike on both sides. Times with whole fills beside those without, on one core of AVX-512: 3x3 taps by Winograd's tiles over 32
+    channels of 256x256 1.09, 5x5 taps over 16 channels of 28x28 1.08, 3x3 taps over 64 channels of 56x56 1.02.
     """
 
     anchor = "func.func"
@@ -39,14 +41,22 @@ class AffineTrimFills(Pass):
                 _trim(inner)
 
 
+@dataclass(frozen=True)
+class _Axis:
+    """What the next writer of a buffer writes along an axis; `shared` is the index of a loop along it that the fill is in, too."""
+
+    inside: Inside
+    shared: ir.Value | None = None
+
+
 def _trim(alloc: ir.Operation) -> None:
     buffer, users = alloc.results[0], local_users(alloc)
     fill = next((user for user in users or [] if user.name == "affine.store" and filled_with(user, buffer) is not None), None)
     if fill is None or users is None:
         return
-    top = ancestors(fill)[-1]
-    box = _box_after(top, buffer, [user for user in users if user != fill])
-    if SCHEDULE in top.attributes or box is None or not _only_fills(top):
+    top = _nest_of_fill(fill)
+    box = _box_after(top, fill, buffer, [user for user in users if user != fill])
+    if SCHEDULE in top.attributes or box is None:
         return
     slabs = list(_slabs(box))
     if sum(map(_stores, slabs)) > policy().memory.fill_share * _stores(list(map(_all_of, box))):
@@ -57,23 +67,53 @@ def _trim(alloc: ir.Operation) -> None:
     top.erase()
 
 
+def _nest_of_fill(fill: ir.Operation) -> ir.Operation:
+    """The outermost loop that does nothing but fill."""
+    return next((inner for inner, outer in pairwise(ancestors(fill)) if not _only_fills(outer)), ancestors(fill)[-1])
+
+
 def _only_fills(top: ir.Operation) -> bool:
     """Whether the nest holds nothing but one store."""
     names = [op.name for op in nested_ops(top)]
     return names.count("affine.store") == 1 and set(names) <= {"affine.for", "affine.store", "affine.yield"}
 
 
-def _box_after(top: ir.Operation, buffer: ir.Value, users: Sequence[ir.Operation]) -> Sequence[Inside] | None:
+def _box_after(top: ir.Operation, fill: ir.Operation, buffer: ir.Value, users: Sequence[ir.Operation]) -> Sequence[_Axis] | None:
     """The part of `buffer` that the next nest to touch it after `top` writes without reading it."""
-    nests = [ancestors(user)[-1] for user in users]
-    if any(nest.block != top.block for nest in nests):
-        return None
-    later = [(nest, user) for nest, user in zip(nests, users, strict=True) if top.is_before_in_block(nest)]
+    later = [(nest, user) for nest, user in _beside(top, users) or [] if top.is_before_in_block(nest)]
     inside = [user for nest, user in later if not any(other.is_before_in_block(nest) for other, _ in later)]
-    if len(inside) != 1 or inside[0].name != "affine.store":
+    return _axes(top, fill, inside[0], buffer) if len(inside) == 1 and inside[0].name == "affine.store" else None
+
+
+def _beside(top: ir.Operation, users: Sequence[ir.Operation]) -> list[tuple[ir.Operation, ir.Operation]] | None:
+    """The nests beside `top` that hold `users`, each with its user; None where one is neither there nor in a nest apart."""
+    outermost, found = ancestors(top)[-1], []
+    for user in users:
+        around = ancestors(user)
+        nest = next((op for op in around if op.block == top.block), None)
+        if nest is not None:
+            found.append((nest, user))
+        elif around[-1] == outermost or around[-1].block != outermost.block:
+            return None
+    return found
+
+
+def _axes(top: ir.Operation, fill: ir.Operation, store: ir.Operation, buffer: ir.Value) -> Sequence[_Axis] | None:
+    """What `store` writes of `buffer`; None where that is not known, or where it goes another way in the loops around `top`."""
+    filled, found = box_of(fill, buffer), box_of(store, buffer)
+    if filled is None or found is None or not all(map(_has_plain_ends, found[0])):
         return None
-    found = box_of(inside[0], buffer)
-    return found[0] if found and all(map(_has_plain_ends, found[0])) else None
+    around = [loop.regions[0].blocks[0].arguments[0] for loop in ancestors(top)[1:]]
+    axes = list(map(partial(_axis, around), *found, filled[1]))
+    return None if any(axis is None for axis in axes) else [axis for axis in axes if axis is not None]
+
+
+def _axis(around: Sequence[ir.Value], inside: Inside, index: ir.Value | None, filled: ir.Value | None) -> _Axis | None:
+    """An axis, `inside` of which `index` counts and all of which `filled` does; None where only one is of a loop `around`."""
+    shared = [iv for iv in (index, filled) if iv is not None and iv in around]
+    if not shared:
+        return _Axis(inside)
+    return _Axis(inside, shared[0]) if len(shared) == 2 and shared[0] == shared[1] and inside.is_whole else None
 
 
 def _has_plain_ends(axis: Inside) -> bool:
@@ -89,10 +129,10 @@ class _Part:
     likely: int
 
 
-def _slabs(box: Sequence[Inside]) -> Iterator[list[_Part]]:
+def _slabs(box: Sequence[_Axis]) -> Iterator[list[_Part]]:
     """Boxes, each a range along every axis, that cover all but `box`: along the first axes whole rows."""
     for place, axis in enumerate(box):
-        for part in _around(axis):
+        for part in _around(axis.inside):
             yield [*map(_inside, box[:place]), part, *map(_all_of, box[place + 1 :])]
 
 
@@ -106,13 +146,26 @@ def _around(axis: Inside) -> Iterator[_Part]:
         yield _Part(BoxRange((_end(axis),), (_size(axis),)), max(1, after))
 
 
-def _inside(axis: Inside) -> _Part:
+def _inside(axis: _Axis) -> _Part:
+    return _written(axis.inside) if axis.shared is None else _one(axis.shared)
+
+
+def _all_of(axis: _Axis) -> _Part:
+    return _whole(axis.inside) if axis.shared is None else _one(axis.shared)
+
+
+def _one(index: ir.Value) -> _Part:
+    """The place at an index."""
+    return _Part(BoxRange((Linear({index: 1}),), (Linear({index: 1}, 1),)), 1)
+
+
+def _written(axis: Inside) -> _Part:
     return _Part(
         BoxRange((Linear({}, axis.begin),), (_end(axis),)), axis.extent if axis.count is None else policy().cost.assumed_trips
     )
 
 
-def _all_of(axis: Inside) -> _Part:
+def _whole(axis: Inside) -> _Part:
     return _Part(BoxRange((Linear({}),), (_size(axis),)), axis.size if axis.total is None else policy().cost.assumed_trips)
 
 
