@@ -26,7 +26,7 @@ class SplitOpenRows(Pass):
 
     Many rows are cheaper outside: each is written at once. Few are cheaper inside: all of them pass one panel while the next one
     is fetched. Up to how many rows that holds, the cost of the order of loops says; the rest has a schedule of its own.
-    Nests with a schedule of a user's stay as they are. (Index set splitting: Griebl, Feautrier and Lengauer, 2000.)
+    Nests with a schedule of a user's stay as they are. (Index-set splitting: Griebl, Feautrier and Lengauer, 2000.)
     """
 
     anchor = "func.func"
