@@ -8,7 +8,8 @@ from test_codegen import run
 
 from dlc.lowering.affine.codegen import split_open_rows
 
-_TEXT = """func.func @kernel(%x: memref<?x7x24xf32>, %w: memref<24x40xf32>, %y: memref<?x40xf32>) attributes {llvm.emit_c_interface} {
+_TEXT = """func.func @kernel(%x: memref<?x7x24xf32>, %w: memref<24x40xf32>, %y: memref<?x40xf32>)
+    attributes {llvm.emit_c_interface} {
   %zero = arith.constant 0.0 : f32
   %axis = arith.constant 0 : index
   %n = memref.dim %x, %axis : memref<?x7x24xf32>
