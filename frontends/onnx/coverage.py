@@ -14,7 +14,7 @@ from dlc.dialects import dl
 from dlc.dialects.dl.graph import Graph
 from dlc.dialects.dl.types import tensor_type, type_of_array
 from dlc.errors import DLCError, InvalidInputError, UnsupportedNode
-from dlc.frontends.onnx.declared import DeclaredTypes, declared_types, without_shapes
+from dlc.frontends.onnx.declared import DeclaredTypes
 from dlc.frontends.onnx.importer import GraphImporter, ShapeOverrides
 from dlc.frontends.onnx.importers import find_importer
 from dlc.frontends.onnx.input_shapes import input_shapes
@@ -89,11 +89,9 @@ def survey(
         raise
     except DLCError as error:
         return Survey((), (str(error),))
-    declared = declared_types(model.graph)
-    declared = without_shapes(declared) if shapes or values else declared
+    declared = DeclaredTypes.of(model.graph, Problems(name, lenient), has_sizes=not (shapes or values))
     dl.load(context)
-    types = DeclaredTypes(declared, Problems(name, lenient))
-    importer = _Surveyor(prepared.proto, prepared.weights, name, context, types)
+    importer = _Surveyor(prepared.proto, prepared.weights, name, context, declared)
     return importer.survey(prepared)
 
 

@@ -40,6 +40,16 @@ class DeclaredTypes:
 
     types: Mapping[str, Sequence[Declaration]]
     problems: Problems
+    has_sizes: bool
+    """Whether sizes hold that bodies declare."""
+
+    @classmethod
+    def of(cls, graph: onnx.GraphProto, problems: Problems, has_sizes: bool) -> DeclaredTypes:
+        """What `graph` declares; without `has_sizes`, shapes or values of inputs are other than the model says."""
+        types = declared_types(graph)
+        if not has_sizes:
+            types = {name: [replace(each, shape=None) for each in declared] for name, declared in types.items()}
+        return cls(types, problems, has_sizes)
 
     def compare(self, node: onnx.NodeProto, name: str, made: TensorType | None) -> None:
         """Note a problem if `node` makes the value `name` with another element type, rank or size than is declared."""
@@ -50,6 +60,20 @@ class DeclaredTypes:
             return
         what = f"makes '{name}' as {made} but the model declares {declared}"
         self.problems.add(place_of(node), what, "correct the declaration, or export the model again", tolerable=True)
+
+    def compare_taken(self, node: onnx.NodeProto, entry: onnx.ValueInfoProto, given: TensorType | None) -> None:
+        """Note a problem if a body of `node` declares its input `entry` otherwise than what it is given.
+
+        What a Loop carries may change its shape, so that the declared one holds for its first step alone in some models.
+        """
+        if given is None or not entry.type.HasField("tensor_type"):
+            return
+        declared = _declaration(entry.type.tensor_type)
+        if node.op_type != "Scan":
+            declared = replace(declared, shape=None)
+        if not declared.allows(given, any_size=not self.has_sizes):
+            what = f"its body is given '{entry.name}' as {given} but declares {declared}"
+            self.problems.add(place_of(node), what, "correct the declaration, or export the model again", tolerable=True)
 
 
 def _counts_doubtfully(node: onnx.NodeProto) -> bool:
@@ -69,11 +93,6 @@ def declared_types(graph: onnx.GraphProto) -> dict[str, list[Declaration]]:
         if entry.type.HasField("tensor_type"):
             found.setdefault(entry.name, []).append(_declaration(entry.type.tensor_type))
     return found
-
-
-def without_shapes(types: Mapping[str, Sequence[Declaration]]) -> dict[str, list[Declaration]]:
-    """What still holds where shapes or values of inputs are other than the model says."""
-    return {name: [replace(each, shape=None) for each in declared] for name, declared in types.items()}
 
 
 def _declaration(tensor: onnx.TypeProto.Tensor) -> Declaration:

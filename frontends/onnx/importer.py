@@ -6,6 +6,7 @@ import os
 from collections import ChainMap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -28,7 +29,7 @@ from dlc.dialects.dl.types import (
 )
 from dlc.errors import UnsupportedError, UnsupportedNode, ValuesNeededError, VerifyError
 from dlc.frontends.onnx.constant_pool import ConstantPool, native
-from dlc.frontends.onnx.declared import DeclaredTypes, declared_type, declared_types, without_shapes
+from dlc.frontends.onnx.declared import DeclaredTypes, declared_type
 from dlc.frontends.onnx.folding import can_fold, fold_node
 from dlc.frontends.onnx.importers import Imported, find_importer
 from dlc.frontends.onnx.input_shapes import input_shapes
@@ -74,11 +75,10 @@ def import_model(
     name = called or name
     shapes = input_shapes(model, shapes)
     prepared = prepare_model(model, name, shapes, lenient, values)
-    declared = declared_types(model.graph)
-    declared = without_shapes(declared) if shapes or values else declared
+    declared = DeclaredTypes.of(model.graph, Problems(name, lenient), has_sizes=not (shapes or values))
     dl.load(context)
     del model  # its weights are in `prepared`; the rest can go
-    importer = GraphImporter(prepared.proto, prepared.weights, name, context, DeclaredTypes(declared, Problems(name, lenient)))
+    importer = GraphImporter(prepared.proto, prepared.weights, name, context, declared)
     imported = importer.run()
     return replace(imported, values=prepared.values)
 
@@ -238,7 +238,7 @@ class GraphImporter:
             materialize=self._materialize,
             new_param=self.pool.new_param,
             declared=self.known_types.get,
-            import_body=self._import_body,
+            import_body=partial(self._import_body, node),
         )
         check_kinds(context)
         found = function(context)
@@ -248,17 +248,21 @@ class GraphImporter:
         for name, result in zip(node.output, results, strict=False):
             if not name:
                 continue
+            self._compare(node, name, self._type_of(result))
             if isinstance(result, np.ndarray):
-                known = self._dtype_problem(result.dtype) is None
-                self._compare(node, name, type_of_array(result) if known else None)
                 self.arrays[name] = result
                 continue
-            self._compare(node, name, tensor_type(result.type))
             self._refine(name, result)
             self.values[name] = result
         missing = [name for name in node.output[len(results) :] if name]
         if missing:
             raise UnsupportedFeature(f"output '{missing[0]}' is not supported")
+
+    def _type_of(self, value: Imported) -> TensorType | None:
+        """The type of a value or an array; None for those that are no tensors, or of an element type that dl lacks."""
+        if isinstance(value, np.ndarray):
+            return type_of_array(value) if self._dtype_problem(value.dtype) is None else None
+        return tensor_type(value.type)
 
     def _compare(self, node: onnx.NodeProto, name: str, made: TensorType | None) -> None:
         """With what the file declares; what a body declares holds for its first step alone in some models."""
@@ -281,15 +285,16 @@ class GraphImporter:
 
     # Bodies of branches and loops
 
-    def _import_body(self, graph: onnx.GraphProto, inputs: Sequence[Imported]) -> list[Imported]:
-        """What a graph within a node gives, built at the insertion point; it sees the values of the graphs around it."""
+    def _import_body(self, node: onnx.NodeProto, graph: onnx.GraphProto, inputs: Sequence[Imported]) -> list[Imported]:
+        """What a graph within `node` gives, built at the insertion point; it sees the values of the graphs around it."""
         inner = replace(self, values=self.values.new_child(), arrays=self.arrays.new_child(), known_types={}, is_body=True)
         failed = len(self.unsupported)
         inner._read_initializers(graph)
         for entry, given in zip(graph.input, inputs, strict=True):
+            self.declared.compare_taken(node, entry, self._type_of(given))
             (inner.arrays if isinstance(given, np.ndarray) else inner.values)[entry.name] = given
-        for index, node in enumerate(graph.node):
-            inner._import_node(node, index)
+        for index, inside in enumerate(graph.node):
+            inner._import_node(inside, index)
         if len(self.unsupported) > failed or not self.unknown.isdisjoint(entry.name for entry in graph.output):
             raise _BodyFailed
         return [

@@ -57,8 +57,10 @@ class Problems:
     found: list[Problem] = field(default_factory=list)
 
     def add(self, place: str, what: str, remedy: str, tolerable: bool = False) -> None:
-        """Note a problem; `place` is a node, input, tensor, or empty for the whole model."""
-        self.found.append(Problem(place, what, remedy, tolerable))
+        """Note a problem once; `place` is a node, input, tensor, or empty for the whole model."""
+        problem = Problem(place, what, remedy, tolerable)
+        if problem not in self.found:
+            self.found.append(problem)
 
     def settle(self) -> None:
         """Raise `ParseError` if there are problems, or warn of them where they may pass; forgets them."""

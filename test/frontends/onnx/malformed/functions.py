@@ -121,3 +121,22 @@ looping(
     num_scan_inputs=1,
     scan_input_directions=[7],
 )
+looping(
+    "slice_declared_larger",
+    r"node 'n' \(Scan\): its body is given 'b' as tensor<f32> but declares tensor<3xf32>",
+    "Scan",
+    _body([node("Add", ["a", "b"], ["sum"]), node("Neg", ["sum"], ["kept"])], [value("a", [1]), value("b", [3])], "sum", "kept"),
+    ["z", "y"],
+    num_scan_inputs=1,
+)
+looping(
+    "carried_value_of_another_type",
+    r"node 'n' \(Loop\): its body is given 's' as tensor<4xf32> but declares tensor<...xi64>",
+    "Loop",
+    _body(
+        [node("Identity", ["going"], ["more"]), node("Neg", ["s"], ["after"])],
+        [_NUMBER, _GOING, value("s", [9], INT64)],
+        "more",
+        "after",
+    ),
+)
