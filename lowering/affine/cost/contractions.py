@@ -53,16 +53,19 @@ class WinogradConvolution:
     def total(self, blocks: WinogradBlocks, machine: Machine) -> float:
         """Products, transforms, the kernel read once a block, and what the transforms pass on.
 
-        A kernel that does not stay in the second-level cache is fetched while products are computed.
+        The kernel comes from beyond the second-level cache while the first block's products are computed, and while those of each
+        are where it does not stay there.
         """
         vector, ports = machine.lanes(8 * self.element_bytes), machine.fma_ports
         kernel, (given, found) = self.kernel_bytes, self._passed_bytes(blocks)
         products = blocks.products * self.inner * self.out / (ports * vector)
         products = products / policy().winograd.tiles_peak_share * (1 + 1 / max(blocks.tiles, 1))
         transforms = blocks.products * -(-(self.inner + self.out) // vector) * policy().winograd.transform_cycles / ports
-        streamed = kernel * policy().winograd.far_byte_cycles if kernel + given + found > machine.l2_bytes else 0.0
+        fetched = kernel * policy().winograd.far_byte_cycles
+        streamed = max(products, fetched) if kernel + given + found > machine.l2_bytes else products
         passed = (given + found) * self._passing(blocks, machine)
-        return blocks.count * (max(products, streamed) + kernel / machine.l2.bytes_per_cycle + transforms + passed)
+        each = streamed + kernel / machine.l2.bytes_per_cycle + transforms + passed
+        return blocks.count * each + max(0.0, fetched - streamed)
 
     def _passed_bytes(self, blocks: WinogradBlocks) -> tuple[int, int]:
         """What the transforms of a block give to its products, and these to the transforms back."""
