@@ -42,10 +42,10 @@ def _is_product(kernel: str) -> bool:
 
 
 def _tiles(model: onnx.ModelProto) -> dict[str, list[tuple[object, ...]]]:
-    """The vectors and copies of each register tile, by kernel, of those that multiply matrices."""
+    """The vectors and copies of each register tile, by kernel, of those that multiply matrices; two nests of one product once."""
     kernels = dlc.schedules_of(model).kernels
     return {
-        name: [(tile.vectors, tile.unroll_and_jam) for tile in tiles.values() if tile.code_generator == "tile"]
+        name: list(dict.fromkeys((tile.vectors, tile.unroll_and_jam) for tile in tiles.values() if tile.code_generator == "tile"))
         for name, tiles in kernels.items()
         if _is_product(name)
     }
