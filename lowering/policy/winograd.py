@@ -19,7 +19,7 @@ class WinogradPolicy:
     tiles_peak_share: float = setting(0.8, "share", "part of the peak that products of tiles reach", 0.1, 1, 1)
     tiles_margin: float = setting(1.1, "ratio", "by how much tiles must be estimated to be faster", 1, 4)
     version_gain: float = setting(
-        1.25, "ratio", "by how much taps must be faster on some small image for a version of their own", 1, 16
+        1.15, "ratio", "by how much images up to usual ones must be faster with a version by taps, in the mean", 1, 16
     )
     strided_caution: float = setting(1.3, "ratio", "by how much the estimate of tiles with stride 2 is too long", 1, 4)
     far_moves: float = setting(6, "moves", "times that what whole images pass on crosses the last cache", 1, 16)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -158,16 +159,20 @@ def _pays(direct: float, tiled: float, _tile: int = 0) -> bool:
 
 
 def _small_side(op: ir.Operation, tiles: Sequence[int], shapes: SymbolicShapes | None) -> int:
-    """The side of the largest square image that is faster by taps, 0 where no image within the bounds gains `version_gain` so."""
+    """The side up to which square images together gain most by taps; 0 where images up to usual ones gain too little in the mean.
+
+    Costs of tiles go in steps, so that some images between those that gain are better by tiles.
+    """
     sizes = _sizes_of(op)
-    if not sizes.is_open:
+    sides = range(1, min(policy().winograd.usual_sides(sizes.out)))
+    if not sizes.is_open or not sides:
         return 0
-    sides = range(1, min(policy().winograd.usual_sides(sizes.inner)))
-    costs = (_costs(replace(sizes, height=side, width=side), op, tiles) for side in sides)
-    small = list(itertools.takewhile(lambda found: not _pays(*found), costs))
-    is_ruled_out = any(bounds.least > len(small) for bounds in _bounds_of_sides(op, shapes))
-    gains = any(tiled >= direct * policy().winograd.version_gain for direct, tiled, _ in small)
-    return len(small) if gains and not is_ruled_out else 0
+    costs = [_costs(replace(sizes, height=side, width=side), op, tiles) for side in sides]
+    gained = list(itertools.accumulate(math.log(tiled * policy().winograd.tiles_margin / direct) for direct, tiled, _ in costs))
+    side = max(sides, key=lambda most: gained[most - 1])
+    is_ruled_out = any(bounds.least > side for bounds in _bounds_of_sides(op, shapes))
+    pays = gained[side - 1] >= len(sides) * math.log(policy().winograd.version_gain)
+    return side if pays and not is_ruled_out else 0
 
 
 def _bounds_of_sides(op: ir.Operation, shapes: SymbolicShapes | None) -> list[DimBounds]:

@@ -42,16 +42,6 @@ func.func @row(%x: tensor<1x7x?x512xf32>) -> tensor<1x5x?x512xf32> {
   return %0 : tensor<1x5x?x512xf32>
 }
 
-// no-match: of 64 channels, a kernel of sixteen matrices stays in a cache.
-// CHECK-LABEL: func.func @few_channels(
-// CHECK-NOT: scf.if
-func.func @few_channels(%x: tensor<1x?x?x64xf32>) -> tensor<1x?x?x64xf32> {
-  %w = "dl.param"() {key = "w", shape = array<i64: 3, 3, 64, 64>, dtype = f32} : () -> tensor<3x3x64x64xf32>
-  %0 = "dl.conv"(%x, %w) {channels_last = true, pads = array<i64: 1, 1, 1, 1>}
-    : (tensor<1x?x?x64xf32>, tensor<3x3x64x64xf32>) -> tensor<1x?x?x64xf32>
-  return %0 : tensor<1x?x?x64xf32>
-}
-
 // no-match: no image is as small as that, or all are.
 // CHECK-LABEL: func.func @bounded(
 // CHECK-NOT: scf.if
