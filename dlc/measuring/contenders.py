@@ -44,7 +44,8 @@ _PAUSE = 0.002
 class Effort:
     """How long to measure: `rounds` turns of `slot` seconds (one call at least) each, fewer when `seconds` are over, but three.
 
-    Before, `probes` calls say how many fit a slot, after one that warms up; a single one does both.
+    Before, `probes` calls say how many fit a slot, after one that warms up; a single one does both, and is enough where it fills
+    the slot.
     """
 
     rounds: int = 20
@@ -176,7 +177,10 @@ def interleave(contenders: Sequence[Contender], effort: Effort, failures: dict[s
     others and is in `failures`; without that, its error is raised.
     """
     race = _Race(list(contenders), failures)
-    counts = {one.engine: _calls_of(min(seconds), effort.slot) for one, seconds in race.turns(lambda _: (3, 1))}
+    counts = {one.engine: _calls_of(seconds, effort.slot) for one, (seconds,) in race.turns(lambda _: (1, 0))}
+    if effort.probes > 1:
+        probed = race.turns(lambda name: (effort.probes if counts[name] > 1 else 0, 0))
+        counts |= {one.engine: _calls_of(min(seconds), effort.slot) for one, seconds in probed}
     times: dict[str, Times] = {one.engine: Times([], []) for one in contenders}
     end = time.perf_counter() + effort.seconds
     for index in range(effort.rounds):
@@ -196,12 +200,15 @@ class _Race:
     failures: dict[str, DLCError] | None
 
     def turns(self, asked: Callable[[str], tuple[int, int]], pause: bool = False) -> Iterator[tuple[Contender, list[float]]]:
-        """Let each take `asked` calls, after so many others; those that do, with their seconds."""
+        """Let each take `asked` calls, after so many others, or none; those that do, with their seconds."""
         for one in list(self.running):
+            calls, warm = asked(one.engine)
+            if not calls:
+                continue
             if pause and one.threads > 1:
                 time.sleep(_PAUSE)
             try:
-                found = one.time(*asked(one.engine))
+                found = one.time(calls, warm)
             except DLCError as error:
                 if self.failures is None:
                     raise

@@ -102,9 +102,11 @@ class Timed:
 
     def __init__(self, engine: str, seconds: float, fails: int = -1) -> None:
         self.engine, self._seconds, self._left = engine, seconds, fails
+        self.turns: list[int] = []
 
     def time(self, calls: int, warm: int = 0) -> list[float]:
         self._left -= 1
+        self.turns.append(calls + warm)
         if self._left == -1:
             raise DLCError(f"{self.engine} fails")
         return [self._seconds] * calls
@@ -119,6 +121,15 @@ def test_an_engine_that_fails_leaves_the_others_alone(turn: int) -> None:
     assert [(name, str(error)) for name, error in failures.items()] == [("b", "b fails")]
     with pytest.raises(DLCError, match="b fails"):
         interleave([Timed("a", 1.0), Timed("b", 2.0, turn)], EFFORT)
+
+
+@pytest.mark.parametrize(("probes", "before"), [(3, [1, 3]), (1, [1])])
+def test_long_calls_are_probed_once(probes: int, before: list[int]) -> None:
+    """Others `probes` times after one that warms up; then ten calls and one that warms up fill each slot."""
+    short, long = Timed("short", 0.1), Timed("long", 1.0)
+    interleave([short, long], Effort(rounds=2, slot=1.0, seconds=0.0, least_rounds=2, probes=probes))
+    assert short.turns == [*before, 11, 11]
+    assert long.turns == [1, 1, 1]
 
 
 def test_errors_of_an_engine_are_told(tmp_path: Path) -> None:
