@@ -255,3 +255,13 @@ edited(
     r"version 4611686018427387904 of 'my.domain' is none",
     lambda made: made.opset_import.append(helper.make_opsetid("my.domain", 2**62)),
 )
+simple(
+    "zero_point_of_another_type",
+    r"node 'n' \(QLinearMatMul\): input 5 has elements of f32 but input 3 of i8; cast one of them",
+    [node("QLinearMatMul", ["a", "s", "z", "b", "s", "s", "s", "z"])],
+    constant("s", np.ones((), np.float32)),
+    constant("z", np.zeros((), np.int8)),
+    constant("b", np.ones((3, 2), np.int8)),
+    inputs=[value("a", [4, 3], TensorProto.INT8)],
+    opset=21,
+)
