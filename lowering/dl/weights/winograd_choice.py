@@ -153,7 +153,7 @@ def _costs(sizes: _Sizes, op: ir.Operation, tiles: Sequence[int]) -> tuple[float
     return direct, least / (policy().winograd.strided_caution if sizes.stride > 1 else 1.0), tile
 
 
-def _pays(direct: float, tiled: float, _tile: int = 0) -> bool:
+def _pays(direct: float, tiled: float) -> bool:
     """Whether tiles are so much faster that they are taken."""
     return tiled * policy().winograd.tiles_margin < direct
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+import numpy as np
 import onnx
 import pytest
 
@@ -34,6 +35,14 @@ def test_lenient_names_what_it_lets_pass() -> None:
     with pytest.warns(dlc.LenientWarning, match=r"makes 'y' as tensor<4xf32> but the model declares tensor<5xf32>"):
         model = dlc.compile(HERE / "output_of_another_size.onnx", lenient=True)
     assert model.outputs[0].shape == (4,)
+
+
+def test_lenient_lets_bodies_declare_other_inputs() -> None:
+    """What the body is given counts: it negates sums from 1 on."""
+    file = HERE / "slice_declared_larger.onnx"
+    with pytest.warns(dlc.LenientWarning, match=r"its body is given 'b' as tensor<f32> but declares tensor<3xf32>"):
+        model = dlc.compile(file, lenient=True)
+    assert np.array_equal(model(np.arange(4, dtype=np.float32))[0], [[-1], [-2], [-4], [-7]])
 
 
 def test_lenient_does_not_let_pass_what_has_no_meaning() -> None:
