@@ -79,10 +79,13 @@ class ReducingEmitter(TileEmitter):
     def _page(self, loop: Loop) -> int:
         """Iterations that read a page of memory, where `loop` reads one row that is longer than caches; else 0."""
         strides = self.facts.strides if self.facts else {}
-        loads = [op for op in real_ops(loop.body) if strides.get(op)]
-        if self.reduction.vectors == 1 or loop.extent is None or len(loads) != 1 or strides[loads[0]] != 1:
+        moving = [op for op in real_ops(loop.body) if strides.get(op)]
+        if self.reduction.vectors == 1 or loop.extent is None or len(moving) != 1:
             return 0
-        bits = element_bits(loads[0].results[0].type) or 0
+        load = moving[0]
+        if load.name != "affine.load" or strides[load] != 1:
+            return 0
+        bits = element_bits(load.results[0].type) or 0
         return 8 * PAGE_BYTES // bits if bits % 8 == 0 and loop.extent * bits >= 8 * policy().memory.paged_bytes else 0
 
     def _carry_pages(self, depth: int, loop: Loop, done: int, page: int, partial: dict[Key, ir.Value]) -> dict[Key, ir.Value]:
