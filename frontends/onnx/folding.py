@@ -60,7 +60,8 @@ def fold_node(
     from onnx.reference import ReferenceEvaluator  # 20 ms, for models that have something to fold
 
     try:
-        found = ReferenceEvaluator(model).run(None, feeds)
+        with np.errstate(all="ignore"):  # infinities and NaNs are results like all others, as they are at run time
+            found = ReferenceEvaluator(model).run(None, feeds)
     except Exception:  # the evaluator raises whatever its Python ops raise; the node is then imported as it is
         return None
     by_name = dict(zip([name for name in node.output if name], found, strict=True))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 from onnx_check import check, check_backend_cases, node
@@ -31,6 +33,15 @@ def test_functions() -> None:
     generator = np.random.default_rng(5)
     feeds = {op.lower(): generator.uniform(*domain, (3, 19)).astype(np.float32) for op, domain in _DOMAINS.items()}
     check([node(op, [op.lower()]) for op in _DOMAINS], feeds)
+
+
+def test_infinities_of_constants_are_folded_without_a_warning() -> None:
+    bounds = np.array([0, 1, 4], np.float32)
+    nodes = [node("Log", ["bounds"], ["logs"]), node("Max", ["logs", "x"], ["y"])]
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        check(nodes, {"x": np.array([-2, -1, 3], np.float32)}, {"bounds": bounds})
+    assert not said
 
 
 @pytest.mark.slow
