@@ -36,9 +36,8 @@ class AffineTrimFills(Pass):
 
     def run(self, op: ir.Operation) -> None:
         """Rewrite the fills of one function."""
-        for inner in nested_ops(op):
-            if inner.name == "memref.alloc":
-                _trim(inner)
+        for alloc in [inner for inner in nested_ops(op) if inner.name == "memref.alloc"]:  # before fills of some are erased
+            _trim(alloc)
 
 
 @dataclass(frozen=True)
