@@ -219,7 +219,7 @@ class WindowEmitter:
         mask = self._guard(slide, copy, last)
         if mask is not None:
             return self._once(key, lambda: self._loads.guarded(op, buffer, places, mask, fill))
-        in_row = forms[-1].of(self.windows.lane_loop.iv) == stride and self._has_rows(slide, buffer, places)
+        in_row = bool(forms) and forms[-1].of(self.windows.lane_loop.iv) == stride and self._has_rows(slide, buffer, places)
         if in_row and self._loads.share_vectors(op, buffer, stride):
             return self._once(key, lambda: self._loads.of_row(op, buffer, places, stride, fill))
         return self._once(key, lambda: self._loads.load(op, buffer, places, stride, (first, last), fill))

@@ -50,6 +50,19 @@ def test_range_at_run_time() -> None:
     check([node("DynamicQuantizeLinear", ["x"], ["q", "scale", "zero"])], {"x": np.zeros((2, 3), np.float32)})
 
 
+@pytest.mark.parametrize("group", [1, 8])
+def test_convolution_of_a_range_at_run_time(group: int) -> None:
+    nodes = [
+        node("DynamicQuantizeLinear", ["x"], ["q", "scale", "zero"]),
+        node("ConvInteger", ["q", "w", "zero", "wz"], ["sums"], group=group, pads=[1, 1, 1, 1]),
+        node("Cast", ["sums"], ["wide"], to=onnx.TensorProto.FLOAT),
+        node("Mul", ["scale", "ws"], ["factor"]),
+        node("Mul", ["wide", "factor"], ["y"]),
+    ]
+    constants = {"w": _weights(8, 8 // group, 3, 3, dtype=np.int8), "wz": np.array(0, np.int8), "ws": np.array(0.03, np.float32)}
+    check(nodes, {"x": _random(2, 8, 9, 11)}, constants)
+
+
 @pytest.mark.parametrize("per_column", [False, True])
 @pytest.mark.parametrize("dtype", [np.uint8, np.int8])
 def test_matmul(dtype: type[np.integer], per_column: bool) -> None:
