@@ -22,6 +22,7 @@ from dlc.errors import InvalidInputError, ParseError
 from dlc.file_kinds import is_engine
 from dlc.frontends.onnx.functions import expand_functions
 from dlc.frontends.onnx.gradient import expand_gradients
+from dlc.frontends.onnx.node_order import sort_nodes
 from dlc.frontends.onnx.sequences import replace_sequences
 from dlc.frontends.onnx.validation.model import validate
 from dlc.frontends.onnx.values import InputValues, bind_values
@@ -108,12 +109,13 @@ def prepare_model(
     lenient: bool = False,
     values: InputValues | None = None,
 ) -> PreparedModel:
-    """A copy that is checked, with functions without an importer inlined, its opset raised, values bound, and shapes inferred."""
+    """A checked copy: opset raised, nodes in order, values bound, functions without an importer inlined, and shapes inferred."""
     validate(model, name, lenient)
     try:
         slim, weights = _split_weights(_raise_opset(model, name))
     except UnicodeDecodeError as error:  # a description, which nothing else reads
         raise ParseError(f"{name}: error: a text of the model is not UTF-8: {error.reason}; export the model again") from None
+    sort_nodes(slim)
     bound = bind_values(slim, values) if values else {}
     _declare(slim, weights)
     expansions: list[Expansion] = []

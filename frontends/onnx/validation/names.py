@@ -1,4 +1,4 @@
-"""Names of a graph: each is defined once, before it is used; inputs and outputs have types that can be."""
+"""Names of a graph: each is defined once, and not by what uses it; inputs and outputs have types that can be."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ from collections.abc import Iterable
 
 import onnx
 
+from dlc.frontends.onnx.node_order import in_order
 from dlc.frontends.onnx.validation.problems import Problems, place_of
 
 _EXPORT = "export the model again"
 
 
 def check_names(graph: onnx.GraphProto, problems: Problems) -> None:
-    """Inputs, initializers and outputs, then what nodes use and make, in their order."""
+    """Inputs, initializers and outputs, then what nodes use and make, in the order that they run in."""
     for what, entries in (("inputs", graph.input), ("initializers", graph.initializer), ("outputs", graph.output)):
         for name in _repeated(entry.name for entry in entries):
             problems.add("", f"two {what} are called '{name}'", "give each a name of its own")
@@ -21,22 +22,27 @@ def check_names(graph: onnx.GraphProto, problems: Problems) -> None:
         problems.add("", "the model has no outputs", "export it with the values that it should give")
     known = {""} | {tensor.name for tensor in graph.initializer} | {entry.name for entry in graph.input}
     known |= {tensor.values.name for tensor in graph.sparse_initializer}
-    for node in graph.node:
-        _check_node(node, known, problems)
+    later = {name for node in graph.node for name in node.output} - known
+    for node in in_order(graph.node):
+        _check_node(node, known, later, problems)
     for entry in graph.output:
         if not entry.name or entry.name not in known:
             problems.add("", f"nothing defines the model's output '{entry.name}'", _EXPORT)
 
 
-def _check_node(node: onnx.NodeProto, known: set[str], problems: Problems) -> None:
+def _check_node(node: onnx.NodeProto, known: set[str], later: set[str], problems: Problems) -> None:
+    """`known` are values of nodes before it; `later` those that it and nodes after it make."""
     for used in dict.fromkeys(node.input):
-        if used not in known:
-            problems.add(place_of(node), f"uses '{used}', which nothing defines before it", _EXPORT)
-            known.add(used)  # said once
+        if used in known:
+            continue
+        known.add(used)  # said once
+        what = "which is in a cycle of nodes or behind one" if used in later else "which nothing defines"
+        problems.add(place_of(node), f"uses '{used}', {what}", _EXPORT)
     for made in node.output:
-        if made and made in known:
+        if made and made in known and made not in later:
             problems.add(place_of(node), f"defines '{made}' a second time", "give each value a name of its own")
         known.add(made)
+        later.discard(made)
 
 
 def _repeated(names: Iterable[str]) -> list[str]:
