@@ -187,7 +187,7 @@ def _inline_functions(model: onnx.ModelProto, name: str, expansions: list[Expans
         called = [(node, bodies.get((node.domain, node.op_type))) for node in model.graph.node]
         expansions += [Expansion(node, ops) for node, ops in called if ops is not None]
         try:
-            model = onnx.inliner.inline_local_functions(model)
+            model = onnx.inliner.inline_local_functions(model, convert_version=True)  # those of other opsets, too
         except Exception as error:  # the inliner in C++ throws whatever its checks do
             remedy = "export the model without functions of its own"
             raise ParseError(f"{name}: error: cannot inline the model's functions: {_first_line(error)}; {remedy}") from None

@@ -6,7 +6,7 @@ import numpy as np
 import onnx
 import pytest
 from onnx import TensorProto, helper
-from onnx_check import check, check_backend_cases, node
+from onnx_check import build_model, check, check_backend_cases, node
 
 import dlc
 
@@ -26,6 +26,15 @@ def test_two_calls_keep_their_names_apart() -> None:
         node("SoftmaxCrossEntropyLoss", ["scores", "labels"], ["each", "log"], reduction="none"),
     ]
     check(nodes, {"scores": scores, "labels": np.array([1, 0, 4, 2])}, opset=13)
+
+
+def test_function_of_another_opset() -> None:
+    """Before opset 13 the axes of a sum were an attribute."""
+    x = np.arange(12, dtype=np.float32).reshape(3, 4)
+    model = build_model([node("RowSums", ["x"], ["y"], domain="own")], {"x": x}, opset=17)
+    body = [node("ReduceSum", ["a"], ["b"], axes=[1], keepdims=0)]
+    model.functions.append(helper.make_function("own", "RowSums", ["a"], ["b"], body, [helper.make_opsetid("", 11)]))
+    np.testing.assert_array_equal(dlc.compile(model)(x)[0], x.sum(1))
 
 
 def test_model_without_the_default_domain() -> None:
