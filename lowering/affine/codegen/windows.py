@@ -156,7 +156,7 @@ def windows_of(nest: Nest, copies: Mapping[ir.Value, PaddedCopy], lane_loop: int
     for loop, facts in _lane_loops(nest):
         if lane_loop is not None and loop is not nest.loops[lane_loop]:
             continue
-        found = Windows(nest, loop, facts, slides)
+        found = Windows(nest, loop, facts, tuple(_in_lanes(slide, loop, facts) for slide in slides))
         if _is_window_sum(found):
             return found
     return None
@@ -209,6 +209,14 @@ def _slides(nest: Nest, copies: Mapping[ir.Value, PaddedCopy]) -> tuple[WindowLo
             axes = _padded_axes(copy, places, band, taps) if copy is not None else None
             found.append(WindowLoad(op, places, copy if axes is not None else None, axes or ()))
     return tuple(found)
+
+
+def _in_lanes(slide: WindowLoad, loop: Loop, facts: LaneFacts) -> WindowLoad:
+    """`slide` in lanes along `loop`, from the padded copy where its elements lie otherwise in what is copied (a transpose)."""
+    copy = slide.copy
+    if copy is None or copy.source_stride(slide.places, loop.iv) == facts.strides[slide.op]:
+        return slide
+    return WindowLoad(slide.op, slide.places, None)
 
 
 def _padded_axes(

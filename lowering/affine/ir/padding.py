@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dlc._mlir import ir
-from dlc.analysis.buffers import defining_op, nested_ops, root_of, written_roots
+from dlc.analysis.buffers import defining_op, nested_ops, root_of, strides_of, written_roots
 from dlc.lowering.affine.ir.accesses import access_of, are_apart
 from dlc.lowering.affine.ir.expressions import Linear
 from dlc.lowering.affine.ir.forwarding import local_users
@@ -69,6 +69,14 @@ class PaddedCopy:
                     total = total.plus(place.plus(Linear({}, -axis.begin)), form.of(iv))
             found.append(total)
         return found
+
+    def source_stride(self, places: Sequence[Linear], iv: ir.Value) -> int | None:
+        """Elements by which the place in `source` moves that stands for `places`, when `iv` grows by one; None where not fixed."""
+        strides, _ = strides_of(ir.MemRefType(self.source.type))
+        moves = [(form.of(iv), stride) for form, stride in zip(self.source_forms(places), strides, strict=True)]
+        if any(factor and stride == ir.ShapedType.get_dynamic_stride_or_offset() for factor, stride in moves):
+            return None
+        return sum(factor * stride for factor, stride in moves if factor)
 
 
 def padded_copies(function: ir.Operation) -> dict[ir.Value, PaddedCopy]:

@@ -93,6 +93,31 @@ def test_wanted_shape_of_conv_transpose(shape: list[int]) -> None:
     check(nodes, {"x": _random(1, 2, 3, 3)}, {"w": _random(2, 3, 3, 3)}, dynamic=False)
 
 
+def test_depthwise_conv_of_tokens() -> None:
+    """Values of attention as an image, as CoaT's positions read them: neighbours in a row lie apart in memory."""
+    side, heads, width = 56, 8, 8
+    tokens, channels = side * side + 1, heads * width
+    constants = {
+        "parts": np.array([1, tokens, 3, heads, width]),
+        "last": np.array(2),
+        "one": np.array([1]),
+        "end": np.array([tokens]),
+        "axis": np.array([2]),
+        "shape": np.array([1, channels, side, side]),
+        "w": _random(channels, 1, 3, 3),
+    }
+    nodes = [
+        node("Reshape", ["x", "parts"], ["apart"]),
+        node("Transpose", ["apart"], ["by_part"], perm=[2, 0, 3, 1, 4]),
+        node("Gather", ["by_part", "last"], ["values"], axis=0),
+        node("Slice", ["values", "one", "end", "axis"], ["rows"]),
+        node("Transpose", ["rows"], ["columns"], perm=[0, 1, 3, 2]),
+        node("Reshape", ["columns", "shape"], ["image"]),
+        node("Conv", ["image", "w"], ["y"], group=channels, pads=[1, 1, 1, 1]),
+    ]
+    check(nodes, {"x": _random(1, tokens, 3 * channels)}, constants, dynamic=False)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("op", ["Conv", "ConvInteger", "ConvTranspose"])
 def test_node_tests_of_onnx(op: str) -> None:
