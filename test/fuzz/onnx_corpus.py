@@ -22,7 +22,7 @@ _VECTOR = TensorProto.FLOAT
 
 def small_models() -> list[bytes]:
     """A few models that are built at once."""
-    return [model.SerializeToString() for model in (*_contrib_models(), *_networks())]
+    return [model.SerializeToString() for model in (*_contrib_models(), *_networks(), *_converted())]
 
 
 @functools.cache
@@ -144,3 +144,38 @@ def _networks() -> Iterator[onnx.ModelProto]:
         make("LayerNormalization", ["r", "g", "g"], ["out"], axis=-1),
     ]
     yield _model(attention, {"x": ["batch", "length", 8]}, w=_floats(8, 8), c=np.array(0.35, np.float32), g=_floats(8))
+
+
+def _converted() -> Iterator[onnx.ModelProto]:
+    """Parts of networks as converters and exporters write them."""
+    make = helper.make_node
+    quantised = [
+        make("DynamicQuantizeLinear", ["x"], ["q", "scale", "zero"]),
+        make("ConvInteger", ["q", "w", "zero", "wz"], ["sums"], group=8, pads=[1, 1, 1, 1]),
+        make("Cast", ["sums"], ["wide"], to=TensorProto.FLOAT),
+        make("Mul", ["scale", "ws"], ["factor"]),
+        make("Mul", ["wide", "factor"], ["out"]),
+    ]
+    weights = np.arange(72, dtype=np.int8).reshape(8, 1, 3, 3) - 36
+    numbers = {"w": weights, "wz": np.array(0, np.int8), "ws": np.array(0.03, np.float32)}
+    yield _model(quantised, {"x": ["batch", 8, 9, 11]}, **numbers)
+    constant_norm = [
+        make("Shape", ["x"], ["sizes"]),
+        make("Expand", ["nought", "sizes"], ["filled"]),
+        make("LayerNormalization", ["filled", "g", "g"], ["normed"], axis=-1),
+        make("Add", ["normed", "x"], ["out"]),
+    ]
+    yield _model(constant_norm, {"x": ["batch", 10, 64]}, nought=np.array(0, np.float32), g=_floats(64))
+    neighbours = [
+        make("Pad", ["x", "before"], ["later"]),
+        make("Pad", ["x", "behind"], ["earlier"]),
+        make("Concat", ["later", "earlier"], ["out"], axis=2),
+    ]
+    pads = {"before": np.array([0, 1, 0, 0, 0, 0]), "behind": np.array([0, 0, 0, 0, 1, 0])}
+    yield _model(neighbours, {"x": ["batch", "length", 16]}, **pads)
+    tokens = [
+        make("Transpose", ["x"], ["columns"], perm=[0, 2, 1]),
+        make("Reshape", ["columns", "shape"], ["image"]),
+        make("Conv", ["image", "w"], ["out"], group=4, pads=[1, 1, 1, 1]),
+    ]
+    yield _model(tokens, {"x": [1, 1024, 4]}, shape=np.array([1, 4, 32, 32]), w=_floats(4, 1, 3, 3))

@@ -184,8 +184,16 @@ def _open_dims(random: Random, model: onnx.ModelProto, donor: onnx.ModelProto) -
         entry.type.tensor_type.ClearField("shape")
 
 
+def _order(random: Random, model: onnx.ModelProto, donor: onnx.ModelProto) -> None:
+    """Nodes in another order: the model means the same."""
+    nodes = [onnx.NodeProto.FromString(node.SerializeToString()) for node in model.graph.node]
+    random.shuffle(nodes)
+    del model.graph.node[:]
+    model.graph.node.extend(nodes)
+
+
 _EDITS: Sequence[Edit] = (
     _any_field, _any_field, _any_field, _field_of_node, _field_of_node, _field_of_node, _another_op, _attribute_of_another,
     _attribute_of_another_kind, _rewire, _rewire, _node_of_another, _dims, _dims, _element_type, _constant, _constant, _constant,
-    _initializer_as_input, _opset, _open_dims,
+    _initializer_as_input, _opset, _open_dims, _order,
 )  # fmt: skip
