@@ -11,8 +11,6 @@ from collections.abc import Iterator, Sequence
 
 import onnx
 
-from dlc.frontends.onnx.nested_nodes import with_bodies
-
 
 def sort_nodes(model: onnx.ModelProto) -> None:
     """Bring the nodes of all graphs and functions into order, in place; those of a cycle keep their places at the end."""
@@ -55,10 +53,12 @@ def in_order(nodes: Sequence[onnx.NodeProto]) -> list[onnx.NodeProto]:
 
 
 def _uses(node: onnx.NodeProto) -> Iterator[str]:
-    for inner in with_bodies([node]):
-        yield from inner.input
+    """What a node takes, and what graphs within it take from those around them."""
+    yield from node.input
     for body in _bodies([node]):
-        yield from (entry.name for entry in body.output)
+        own = {entry.name for entry in (*body.input, *body.initializer)} | {name for inner in body.node for name in inner.output}
+        taken = [*(name for inner in body.node for name in _uses(inner)), *(entry.name for entry in body.output)]
+        yield from (name for name in taken if name not in own)
 
 
 def _topological(needed: Sequence[set[int]]) -> list[int]:

@@ -66,6 +66,14 @@ def test_bodies_use_what_is_made_behind_them() -> None:
     compare(dlc.compile(model)(_x())[0], wanted[0], "y")
 
 
+def test_names_of_bodies_are_their_own() -> None:
+    """A branch has a value t, and so has the graph around it, of the branch's result: that is no cycle."""
+    branch = _branch([node("Neg", ["x"], ["t"]), node("Exp", ["t"], ["m"])], "m")
+    choice = node("If", ["c"], ["y"], then_branch=branch, else_branch=branch)
+    nodes = [choice, node("Abs", ["y"], ["t"])]
+    assert in_order(nodes) == nodes
+
+
 def test_functions_in_any_order() -> None:
     opset = helper.make_opsetid("", OPSET)
     body = [node("Add", ["h", "a"], ["b"]), node("Exp", ["a"], ["h"])]
