@@ -70,7 +70,7 @@ def test_names_of_bodies_are_their_own() -> None:
     """A branch has a value t, and so has the graph around it, of the branch's result: that is no cycle."""
     branch = _branch([node("Neg", ["x"], ["t"]), node("Exp", ["t"], ["m"])], "m")
     choice = node("If", ["c"], ["y"], then_branch=branch, else_branch=branch)
-    nodes = [choice, node("Abs", ["y"], ["t"])]
+    nodes = [choice, node("Abs", ["y"], ["t"]), node("Relu", ["x"], ["z"])]
     assert in_order(nodes) == nodes
 
 
