@@ -28,14 +28,33 @@ class _Torch:
         import onnx2torch
         import torch
 
+        from dlc.measuring.torch_graph import with_known_numbers
+
         if not torch.cuda.is_available():
             raise InvalidInputError("torch finds no GPU; leave it out of --vs, or install a build with CUDA")
         torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
-        module = onnx2torch.convert(onnx_model(file, options)).eval().to("cuda")
+        module = with_known_numbers(onnx2torch.convert(onnx_model(file, options)).eval()).to("cuda")
         self._torch: Any = torch
-        self._module = torch.compile(module, mode="reduce-overhead") if is_compiled else module
+        self._module: Any = module
         self._inputs = [self._tensor(values).to("cuda") for values in inputs.values()]
         self._results: Any = None
+        if is_compiled:
+            self._compile()
+
+    def _compile(self) -> None:
+        """Without Inductor's patterns where these fail, as one of attention does in graphs of batch 1 (torch 2.11 to 2.13)."""
+        from torch._inductor import config
+
+        module = self._module
+        for has_patterns in (True, False):
+            config.pattern_matcher = has_patterns
+            self._torch.compiler.reset()
+            self._module = self._torch.compile(module, mode="reduce-overhead")
+            try:
+                return self.call()
+            except Exception:  # of many types, which the compiler's own modules have
+                if not has_patterns:
+                    raise
 
     def call(self) -> None:
         with self._torch.inference_mode():
