@@ -1,6 +1,6 @@
 """Runs the onnx package's backend tests through dlc, and prints how many pass and why the others do not.
 
-    python -m bench conformance [--kind node ...] [--filter REGEX] [--vs onnxruntime] [--json FILE] [-j N]
+    python -m bench conformance [--kind node ...] [--filter REGEX] [--vs onnxruntime] [--target gpu] [--json FILE] [-j N]
 
 `bench/conformance_passed.txt` names the tests that dlc passes: `--ratchet` makes the status 1 where one of them no longer does,
 `--sample N` runs about one in N of them, and `--update` writes the file after a run.
@@ -19,6 +19,9 @@ from bench.conformance.outcomes import ENGINES, Outcome
 from bench.conformance.suite import KINDS, Case, load_cases
 from bench.conformance.table import passed_names, tables, write_json
 from bench.conformance.workers import run_cases
+from dlc.errors import TargetError
+from dlc.option_values import DEFAULT_TARGET
+from dlc.targets.registry import find_target
 
 PASSED = Path(__file__).resolve().parent.parent / "conformance_passed.txt"
 
@@ -38,7 +41,12 @@ def main() -> int:
     if unknown:
         print(f"python -m bench conformance: error: no engine '{unknown[0]}' (engines: {', '.join(ENGINES)})", file=sys.stderr)
         return 2
-    results = {engine: _run(cases, engine, given.j, given.limit) for engine in engines}
+    try:
+        find_target(given.target)
+    except TargetError as error:
+        print(f"python -m bench conformance: error: {error}", file=sys.stderr)
+        return 2
+    results = {engine: _run(cases, engine, given) for engine in engines}
     print(tables(results))
     if given.json:
         write_json(given.json, results)
@@ -60,9 +68,9 @@ def sample(cases: Sequence[Case], known: Sequence[str], share: int) -> list[Case
     return [case for case in cases if case.name in names]
 
 
-def _run(cases: Sequence[Case], engine: str, jobs: int, limit: float) -> list[Outcome]:
+def _run(cases: Sequence[Case], engine: str, given: argparse.Namespace) -> list[Outcome]:
     found = []
-    for outcome in run_cases(cases, engine, jobs, limit):
+    for outcome in run_cases(cases, engine, given.j, given.limit, given.target):
         found.append(outcome)
         if sys.stderr.isatty():
             print(f"\r{engine}: {len(found)} of {len(cases)}", end="", file=sys.stderr, flush=True)
@@ -77,6 +85,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--json", type=Path, metavar="FILE", help="write every outcome to a file, too")
     parser.add_argument("-j", type=int, default=os.cpu_count() or 1, metavar="N", help="processes (default: one a processor)")
     parser.add_argument("--limit", type=float, default=120.0, metavar="SECONDS", help="time for a test (default: 120)")
+    parser.add_argument("--target", default=DEFAULT_TARGET, metavar="NAME", help="what dlc compiles for: cpu, gpu (default: cpu)")
     parser.add_argument("--sample", type=int, metavar="N", help="only about one in N of the tests that are known to pass")
     parser.add_argument("--ratchet", action="store_true", help="status 1 when a test that is known to pass does not")
     parser.add_argument("--update", action="store_true", help="write the names of the tests that pass")

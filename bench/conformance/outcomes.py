@@ -12,6 +12,7 @@ import numpy as np
 import onnx
 
 from bench.conformance.suite import Case, data_of, model_of
+from dlc.option_values import DEFAULT_TARGET
 
 STATUSES = ("passed", "refused", "wrong", "crash", "timeout", "traceback", "absent")
 """passed; refused with a message; other numbers, shapes or types; the process died; no end in time; another exception;
@@ -35,19 +36,19 @@ class Outcome:
 _RANDOM = frozenset({"Bernoulli", "Multinomial", "RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike"})
 
 
-def run_case(case: Case, engine: str) -> Outcome:
-    """Run one test in this process."""
+def run_case(case: Case, engine: str, target: str = DEFAULT_TARGET) -> Outcome:
+    """Run one test in this process; dlc compiles it for `target`."""
     if not case.is_here:
         return Outcome(case.name, case.kind, "absent", "its files would be downloaded")
     begin = time.perf_counter()
-    status, cause = _fate(case, _RUNNERS[engine])
+    status, cause = _fate(case, _RUNNERS[engine], target)
     return Outcome(case.name, case.kind, status, cause, round(time.perf_counter() - begin, 3))
 
 
-def _fate(case: Case, runner: type[DlcRunner] | type[OrtRunner]) -> tuple[str, str]:
+def _fate(case: Case, runner: type[DlcRunner] | type[OrtRunner], target: str) -> tuple[str, str]:
     try:
         model = model_of(case)
-        prepared = runner(model)
+        prepared = runner(model, target)
         for data in data_of(case, model):
             compared = replace(case, rtol=np.inf) if _is_random(model, data.inputs) else case
             difference = _difference(prepared.run(data.inputs), data.outputs, compared)
@@ -59,12 +60,12 @@ def _fate(case: Case, runner: type[DlcRunner] | type[OrtRunner]) -> tuple[str, s
 
 
 class DlcRunner:
-    """A model compiled by dlc for one thread."""
+    """A model compiled by dlc for one thread, or for a GPU."""
 
-    def __init__(self, model: onnx.ModelProto) -> None:
+    def __init__(self, model: onnx.ModelProto, target: str) -> None:
         import dlc
 
-        self._model = dlc.compile(model, num_threads=1)
+        self._model = dlc.compile(model, target, num_threads=1)
 
     def run(self, inputs: Sequence[Any]) -> Sequence[Any]:
         """The outputs of one call; inputs that are weights with a default are left out."""
@@ -81,9 +82,10 @@ class DlcRunner:
 class OrtRunner:
     """A session of onnxruntime on the CPU."""
 
-    def __init__(self, model: onnx.ModelProto) -> None:
+    def __init__(self, model: onnx.ModelProto, target: str) -> None:
         import onnxruntime
 
+        del target  # of dlc alone
         options = onnxruntime.SessionOptions()
         options.log_severity_level = 4
         options.intra_op_num_threads = 1

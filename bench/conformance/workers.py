@@ -12,15 +12,16 @@ from multiprocessing.process import BaseProcess
 
 from bench.conformance.outcomes import Outcome, run_case
 from bench.conformance.suite import Case
+from dlc.option_values import DEFAULT_TARGET
 
 _FORK = multiprocessing.get_context("fork")
 """Workers inherit the tests, which take seconds to load; so the caller must not have loaded an engine."""
 
 
-def run_cases(cases: Sequence[Case], engine: str, jobs: int, limit: float) -> Iterator[Outcome]:
-    """The outcome of each test, in the order in which they end."""
+def run_cases(cases: Sequence[Case], engine: str, jobs: int, limit: float, target: str = DEFAULT_TARGET) -> Iterator[Outcome]:
+    """The outcome of each test, in the order in which they end; dlc compiles them for `target`."""
     waiting = list(enumerate(cases))[::-1]
-    workers = [_Worker(cases, engine) for _ in range(min(jobs, len(cases)))]
+    workers = [_Worker(cases, engine, target) for _ in range(min(jobs, len(cases)))]
     try:
         while waiting or any(worker.case for worker in workers):
             for worker in workers:
@@ -39,6 +40,7 @@ class _Worker:
 
     cases: Sequence[Case]
     engine: str
+    target: str
     case: Case | None = None
     begun: float = 0.0
     pipe: Connection = field(init=False)
@@ -84,12 +86,12 @@ class _Worker:
 
     def _start(self) -> None:
         self.pipe, theirs = _FORK.Pipe()
-        self.process = _FORK.Process(target=_serve, args=(theirs, self.cases, self.engine), daemon=True)
+        self.process = _FORK.Process(target=_serve, args=(theirs, self.cases, self.engine, self.target), daemon=True)
         self.process.start()
         theirs.close()
 
 
-def _serve(pipe: Connection, cases: Sequence[Case], engine: str) -> None:
+def _serve(pipe: Connection, cases: Sequence[Case], engine: str, target: str) -> None:
     """Run tests until the caller is gone. What engines print goes nowhere, and dlc's cache is left alone."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 1)
@@ -97,6 +99,6 @@ def _serve(pipe: Connection, cases: Sequence[Case], engine: str) -> None:
     os.environ.setdefault("DLC_CACHE_DIR", "")
     while True:
         try:
-            pipe.send(run_case(cases[pipe.recv()], engine))
+            pipe.send(run_case(cases[pipe.recv()], engine, target))
         except (EOFError, ConnectionError):
             return

@@ -51,7 +51,8 @@ class _Torch:
             self._torch.compiler.reset()
             self._module = self._torch.compile(module, mode="reduce-overhead")
             try:
-                return self.call()
+                self.call()
+                return
             except Exception:  # of many types, which the compiler's own modules have
                 if not has_patterns:
                     raise

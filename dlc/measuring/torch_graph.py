@@ -13,7 +13,7 @@ import torch
 
 
 def with_known_numbers(module: Any) -> Any:
-    """Give the ops of a `torch.fx.GraphModule` of onnx2torch's their constant shapes, scalar indices and scalar operands as numbers.
+    """Give ops of onnx2torch's in a `torch.fx.GraphModule` their constant shapes, scalar indices and scalar operands as numbers.
 
     Changes and returns the module.
     """

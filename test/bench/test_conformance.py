@@ -51,6 +51,13 @@ def test_unknown_names_are_refused() -> None:
     assert _run("--kind", "simple", "--filter", "no such test").returncode == 2
     done = _run("--kind", "simple", "--vs", "abacus")
     assert done.returncode == 2 and "no engine 'abacus'" in done.stderr
+    done = _run("--kind", "simple", "--target", "abacus")
+    assert done.returncode == 2 and "unknown target 'abacus'" in done.stderr
+
+
+def test_target_of_dlc() -> None:
+    done = _run("--kind", "simple", "--filter", "^test_sign_model$", "--target", "cpu:x86-64-v2", "-j", "1")
+    assert done.returncode == 0 and "| dlc | simple | 1 | 1 |" in done.stdout
 
 
 @pytest.mark.waits

@@ -35,6 +35,6 @@ def test_graphs_are_compiled_whole() -> None:
 
 
 def test_operands_that_inputs_are_stay() -> None:
-    text = "<ir_version: 8, opset_import: [\"\" : 13]> sums (float[3] x, float[3] y) => (float[3] z) { z = Add(x, y) }"
+    text = '<ir_version: 8, opset_import: ["" : 13]> sums (float[3] x, float[3] y) => (float[3] z) { z = Add(x, y) }'
     module = with_known_numbers(onnx2torch.convert(onnx.parser.parse_model(text)).eval())
     np.testing.assert_array_equal(module(torch.ones(3), torch.full((3,), 2.0)).numpy(), np.full(3, 3.0))
