@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import prod
 
 from dlc._mlir import arith, ir, memref
-from dlc.analysis.buffers import defining_op, is_memref, nested_ops
+from dlc.analysis.buffers import VIEW_OPS, defining_op, is_memref, nested_ops
 from dlc.lowering.affine_to_gpu.extents import Ends, LoopExtents, constant_of
 from dlc.lowering.affine_to_gpu.grid import DIMENSIONS, GpuMapping, place_of
 from dlc.lowering.native import run_native
@@ -94,18 +94,31 @@ def outline_launches(op: ir.Operation) -> None:
 
 
 def repeat_globals(body: ir.Block) -> None:
-    """Name the constants that a kernel reads inside of it: the host's addresses mean nothing to the GPU."""
+    """Name the constants that a kernel reads, and view them, inside of it: the host's addresses mean nothing to the GPU."""
     inside = set(nested_ops(body.owner.operation))
-    found: dict[ir.Operation, None] = {}
+    copies: dict[ir.Value, ir.Value] = {}
+    begin = body.operations[0]
     for op in nested_ops(body.owner.operation):
-        for operand in op.operands:
-            source = defining_op(operand) if is_memref(operand) else None
-            if source is not None and source.name == "memref.get_global" and source not in inside:
-                found[source] = None
-    for source in found:
-        copy = source.clone(ip=ir.InsertionPoint.at_block_begin(body)).operation
-        for use in [use for use in source.results[0].uses if use.owner.operation in inside]:
-            use.owner.operation.operands[use.operand_number] = copy.results[0]
+        for number, operand in enumerate(op.operands):
+            chain = _views_of_global(operand) if is_memref(operand) else []
+            if not chain or chain[0] in inside:
+                continue
+            for source in [each for each in reversed(chain) if each.results[0] not in copies]:
+                copy = source.clone(ip=ir.InsertionPoint(begin)).operation
+                if len(copy.operands):
+                    copy.operands[0] = copies[copy.operands[0]]
+                copies[source.results[0]] = copy.results[0]
+            op.operands[number] = copies[operand]
+
+
+def _views_of_global(memref: ir.Value) -> list[ir.Operation]:
+    """What makes `memref` of a constant: its last view first, the naming of the constant last; nothing for other memory."""
+    chain: list[ir.Operation] = []
+    op = defining_op(memref)
+    while op is not None and op.name in VIEW_OPS:
+        chain.append(op)
+        op = defining_op(op.operands[0])
+    return [*chain, op] if op is not None and op.name == "memref.get_global" else []
 
 
 def shared_memory(body: ir.Block, kind: ir.MemRefType, location: ir.Location) -> ir.Value:

@@ -38,10 +38,10 @@ class ConvertLaunchesToCalls(Pass):
     after:  call @dlc_gpu_launch(%name, %sizes, %shared, %words, %count)
             call @dlc_gpu_download(%h_address, %x_address, %bytes)
 
-    Public functions that do so begin with `dlc_gpu_begin` and end with `dlc_gpu_finish`. Kernels, which are at level nvvm by now,
-    leave the module. Arguments of kernels become 64-bit words: addresses where all memrefs of a kernel are of static shape, else
-    the fields of MLIR's descriptors. Tensor maps (`nvgpu.tma.create.descriptor`) come from the runtime. Run `gpu-place-copies`
-    first.
+    Public functions that do so, and the entry of a model, begin with `dlc_gpu_begin` and end with `dlc_gpu_finish`. Kernels, which
+    are at level nvvm by now, leave the module. Arguments of kernels become 64-bit words: addresses where all memrefs of a kernel
+    are of static shape, else the fields of MLIR's descriptors. Tensor maps (`nvgpu.tma.create.descriptor`) come from the
+    runtime. Run `gpu-place-copies` first.
     """
 
     def run(self, op: ir.Operation) -> None:
@@ -52,8 +52,8 @@ class ConvertLaunchesToCalls(Pass):
         for function in functions:
             inner = [each for each in nested_ops(function) if each.name in _GPU_OPS]
             inner.sort(key=lambda each: each.name != "gpu.alloc")  # what says how to replace one are the copies, which go later
-            is_entry = "sym_visibility" not in function.attributes
-            if inner and is_entry:
+            is_public = "sym_visibility" not in function.attributes
+            if (inner and is_public) or symbol_name(function) == _entry_of(op):
                 _bracket(function, calls)
             for each in inner:
                 refuse_asynchronous(each)
@@ -62,6 +62,13 @@ class ConvertLaunchesToCalls(Pass):
         calls.finish()
         for each in [each.operation for each in op.regions[0].blocks[0].operations if each.operation.name == "gpu.module"]:
             each.erase()
+
+
+def _entry_of(module: ir.Operation) -> str | None:
+    """The name of the function that calls of a model run; None for a module that says nothing of one."""
+    signature = module.attributes.get("dl.signature")
+    entry = signature["entry"] if isinstance(signature, ir.DictAttr) and "entry" in signature else None
+    return entry.value if isinstance(entry, ir.StringAttr) else None
 
 
 def _argument_counts(module: ir.Operation) -> Iterator[tuple[str, int]]:

@@ -21,6 +21,8 @@ _OF_MEMORY = {
 }
 """Ops on the memory that a function of the host has returned, which others free."""
 _PRECOMPUTE = "dl.precompute"
+_TAKING = ("gpu.alloc", "memref.view")
+"""What takes memory beside `ALLOCATIONS`: on the GPU, and of an arena."""
 
 
 @dataclass(frozen=True)
@@ -79,6 +81,7 @@ class _Placement:
             self._place_results()
             self._copy_in(self.body)
             self._deliver()
+            self._free_on_device()
 
     def _place_arguments(self) -> None:
         """Arguments, and constants of the host, where the GPU reads them; inputs, which may lie on the GPU, where the host does."""
@@ -119,6 +122,7 @@ class _Placement:
                     _copy(place, result, UPLOAD)
                 _replace(uses, place)
                 self.device.add(place)
+                self.device.discard(result)
                 self.mirrors[place] = result
 
     def _move_to_device(self, alloc: ir.Operation) -> None:
@@ -177,9 +181,11 @@ class _Placement:
             valid.add(buffer)
 
     def _is_fresh(self, buffer: ir.Value, op: ir.Operation) -> bool:
-        """Whether nothing can be in a buffer yet: it comes to be before `op` in the same block, and nothing was done with it."""
+        """Whether nothing can be in a buffer yet: it is taken before `op` in the same block, and nothing was done with it."""
         source = defining_op(buffer)
-        return source is not None and buffer not in self.used and source.block == op.block and not len(source.regions)
+        if source is None or (source.name not in ALLOCATIONS and source.name not in _TAKING):
+            return False
+        return buffer not in self.used and source.block == op.block
 
     def _is_copy_on_device(self, op: ir.Operation) -> bool:
         source, target = op.operands
@@ -212,6 +218,15 @@ class _Placement:
                 host = _host_buffer(value)
                 _copy(host, value, DELIVER, index)
             end.operands[index] = host
+
+
+    def _free_on_device(self) -> None:
+        """Let the GPU's memory be given back to it, also where a loop or branch has handed it on."""
+        for op in [op for op in nested_ops(self.entry) if op.name == "memref.dealloc"]:
+            if buffer_of(op.operands[0]) in self.device:
+                with ir.InsertionPoint(op), op.location:
+                    ir.Operation.create("gpu.dealloc", operands=[op.operands[0]])
+                op.erase()
 
 
 def _refuse_donated(entry: ir.Operation) -> None:

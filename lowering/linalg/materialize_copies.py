@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from dlc._mlir import ir
-from dlc.analysis.buffers import is_contiguous, nested_ops
+from dlc.analysis.buffers import is_contiguous, nested_ops, root_of
 from dlc.lowering.outlining import is_kernel
 from dlc.lowering.pass_base import Pass
 from dlc.targets.machine import is_for_gpu
@@ -17,7 +17,8 @@ class MaterializeCopies(Pass):
 
     A contiguous copy stays, since it becomes a `memcpy`; a strided one would become a library call that moves one
     element at a time, while as a linalg op it becomes a vector loop like any other. In kernels for a GPU, which has no library to
-    call, every copy becomes a linalg op, and so does what the host would copy between views.
+    call, every copy becomes a linalg op, and so does what the host would copy between views. Not so contiguous memory that a loop
+    takes or carries, whose sizes bound no affine loop: such kernels stay with the host.
 
     before:
         memref.copy %a, %b : memref<4x4xf32> to memref<4x4xf32, strided<[8, 1]>>
@@ -41,7 +42,7 @@ def _is_loops(copy: ir.Operation) -> bool:
     if not all(map(is_contiguous, kinds)):
         return True
     has_layout = any(isinstance(kind.layout, ir.StridedLayoutAttr) for kind in kinds)
-    return is_for_gpu(copy) and (has_layout or _is_in_kernel(copy))
+    return is_for_gpu(copy) and (has_layout or _is_in_kernel(copy)) and all(map(_is_bound_outside_loops, copy.operands))
 
 
 def _is_in_kernel(op: ir.Operation) -> bool:
@@ -49,6 +50,13 @@ def _is_in_kernel(op: ir.Operation) -> bool:
     while around.name != "func.func" and around.parent is not None:
         around = around.parent.operation
     return around.name == "func.func" and is_kernel(around)
+
+
+def _is_bound_outside_loops(memref: ir.Value) -> bool:
+    """Whether the sizes of `memref` are numbers, or those of memory that no region of a loop or branch makes."""
+    root = root_of(memref)
+    block = root.owner if isinstance(root, ir.BlockArgument) else root.owner.operation.block
+    return ir.MemRefType(memref.type).has_static_shape or block.owner.operation.name == "func.func"
 
 
 def _replace_by_generic(copy: ir.Operation) -> None:

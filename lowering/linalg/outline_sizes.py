@@ -13,8 +13,11 @@ from dlc.lowering.pass_base import Pass
 from dlc.targets.machine import is_for_gpu
 
 _KERNEL = "dl.kernel"
-_SCALAR_OPS = ("arith.", "tensor.dim", "tensor.extract", "tensor.collapse_shape", "tensor.expand_shape", "cf.assert")
+_SCALAR_OPS = ("arith.", "math.", "tensor.dim", "tensor.extract", "tensor.collapse_shape", "tensor.expand_shape", "cf.assert")
 """Ops without loops, by the beginnings of their names; `tensor.extract_slice` is one."""
+
+_SHAPED = ("tensor.empty", "tensor.pad", "tensor.expand_shape", "tensor.extract_slice", "tensor.insert_slice")
+"""Ops that take sizes: of what they make, or of a part."""
 
 
 @dataclass(frozen=True)
@@ -49,9 +52,10 @@ class OutlineSizes(Pass):
 
 
 def _sizes(function: ir.Operation) -> list[ir.Value]:
-    """The sizes of tensors that the function makes which elements decide, and which no loop computes."""
+    """The sizes and places of tensors and parts of them which elements decide, and which no loop computes."""
     (block,) = function.regions[0].blocks
-    given = dict.fromkeys(size for op in nested_ops(function) if op.name == "tensor.empty" for size in op.operands)
+    shaped = [op for op in nested_ops(function) if op.name in _SHAPED]
+    given = dict.fromkeys(size for op in shaped for size in op.operands if isinstance(size.type, ir.IndexType))
     slices = {size: _slice(source, block) for size in given if (source := defining_op(size)) is not None}
     return [size for size, ops in slices.items() if ops and any(op.name == "tensor.extract" for op in ops)]
 

@@ -85,3 +85,14 @@ def test_an_engine_of_it_runs(gpu: FakeGpu, tmp_path: Path) -> None:
     given, kernels = _arrays(4), gpu.calls("kernel")
     np.testing.assert_array_equal(dlc.load(tmp_path / "m.dlce")(*given)[0], _scattered(*given))
     assert gpu.calls("kernel") == kernels
+
+
+def test_a_constant_comes_from_the_host(gpu: FakeGpu) -> None:
+    """Nothing of the GPU is in the code then; a result still lies where the caller asks for it."""
+    text = '<ir_version: 8, opset_import: ["" : 18]> constant () => (float[3] y) { y = Constant<value = float[3] {1, 2, 4}>() }'
+    model = dlc.compile(onnx.parser.parse_model(text), "gpu", cache=False)
+    out = model.on_device(np.zeros(3, np.float32))
+    for _ in range(3):
+        np.testing.assert_array_equal(model()[0], [1, 2, 4])
+        model.run([], [out])
+        np.testing.assert_array_equal(out.numpy(), [1, 2, 4])
