@@ -18,6 +18,7 @@ from typing import Any
 
 import ml_dtypes
 import numpy as np
+from gpu_arithmetic import NAMES
 from gpu_op_text import ELEMENT_TYPES
 from gpu_python_text import FunctionText, name_of
 from gpu_tensor_maps import TensorMap
@@ -60,6 +61,7 @@ class Program:
             "_strided": _strided,
             "_tensor_map": TensorMap,
             "_globals": self.constants,
+            **NAMES,
         }
         exec(compile(self.text, "<kernels>", "exec"), self.names)
 

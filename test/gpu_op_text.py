@@ -13,6 +13,8 @@ ELEMENT_TYPES = {
     "f64": "float64",
     "i1": "bool_",
     "i8": "int8",
+    "i16": "int16",
+    "index": "int64",
     "ui8": "uint8",
     "i32": "int32",
     "i64": "int64",

@@ -16,8 +16,8 @@ from dlc._mlir import ir
 
 _INFIX = {
     "arith.addf": "+", "arith.subf": "-", "arith.mulf": "*", "arith.divf": "/", "arith.addi": "+", "arith.subi": "-",
-    "arith.muli": "*", "arith.andi": "&", "arith.ori": "|", "arith.xori": "^", "arith.shrui": ">>",
-    "arith.divui": "//", "arith.remui": "%",
+    "arith.muli": "*", "arith.andi": "&", "arith.ori": "|", "arith.xori": "^", "arith.shli": "<<", "arith.shrsi": ">>",
+    "arith.floordivsi": "//",
 }  # fmt: skip
 
 _CALLS = {
@@ -26,30 +26,25 @@ _CALLS = {
     "math.log": "np.log", "math.tanh": "np.tanh", "math.absf": "abs", "math.fma": "_fma", "math.powf": "np.power",
     "math.rsqrt": "_rsqrt", "math.exp2": "np.exp2", "math.erf": "_erf", "math.sin": "np.sin", "math.cos": "np.cos",
     "math.floor": "np.floor", "math.ceil": "np.ceil", "math.roundeven": "np.rint", "math.log1p": "np.log1p",
-    "nvvm.ex2": "np.exp2",
+    "nvvm.ex2": "np.exp2", "arith.divsi": "_divided", "arith.remsi": "_remainder", "math.expm1": "np.expm1",
+    "math.atan": "np.arctan", "math.atan2": "np.arctan2", "math.asin": "np.arcsin", "math.acos": "np.arccos", "math.tan": "np.tan",
+    "math.sinh": "np.sinh", "math.cosh": "np.cosh", "math.asinh": "np.arcsinh", "math.acosh": "np.arccosh",
+    "math.atanh": "np.arctanh", "math.log2": "np.log2", "math.log10": "np.log10", "math.cbrt": "np.cbrt",
+    "math.copysign": "np.copysign", "math.trunc": "np.trunc", "math.round": "_rounded", "math.absi": "abs",
+    "math.ctpop": "_bits_set", "math.ctlz": "_leading_zeros", "math.isnan": "np.isnan", "math.isinf": "np.isinf",
+    "arith.remf": "np.fmod",
 }  # fmt: skip
 
-_CASTS = (
-    "arith.index_cast",
-    "arith.index_castui",
-    "arith.sitofp",
-    "arith.fptosi",
-    "arith.extf",
-    "arith.truncf",
-    "arith.extsi",
-    "arith.trunci",
-    "arith.uitofp",
-    "arith.extui",
-)
+_OF_BITS = ("arith.shrui", "arith.divui", "arith.remui", "arith.minui", "arith.maxui")
+_CASTS = ("arith.index_cast", "arith.sitofp", "arith.fptosi", "arith.extf", "arith.truncf", "arith.extsi", "arith.trunci")
+_UNSIGNED_CASTS = ("arith.index_castui", "arith.uitofp", "arith.extui")
 
-_COMPARED = {"oeq": "==", "ogt": ">", "oge": ">=", "olt": "<", "ole": "<=", "one": "!=", "ugt": ">", "ult": "<", "une": "!="}
 _FLOAT_PREDICATES = (
     *("false", "oeq", "ogt", "oge", "olt", "ole", "one", "ord"),
     *("ueq", "ugt", "uge", "ult", "ule", "une", "uno", "true"),
 )
 _UNSIGNED = range(6, 10)
 """Predicates of `arith.cmpi` that compare bits as numbers without a sign."""
-_ALL_BITS = (1 << 64) - 1
 _INTEGER_PREDICATES = ("==", "!=", "<", "<=", ">", ">=", "<", "<=", ">", ">=")
 _IDS = {"gpu.block_id": "block", "gpu.thread_id": "thread", "gpu.grid_dim": "grid", "gpu.block_dim": "size"}
 
@@ -110,8 +105,14 @@ class FunctionText(AffineText, WarpText):
             self.set(op, f"{given[0]} {_INFIX[op.name]} {given[1]}")
         elif op.name in _CALLS:
             self.set(op, f"{_CALLS[op.name]}({', '.join(given)})")
+        elif op.name in _OF_BITS:
+            self.set(op, f"_of_bits({op.name.removeprefix('arith.')!r}, {given[0]}, {given[1]})")
         elif op.name in _CASTS:
-            self.set(op, _cast(given[0], op.results[0].type))
+            self.set(op, f"_cast({given[0]}, {_dtype(op.results[0].type)})")
+        elif op.name in _UNSIGNED_CASTS:
+            self.set(op, f"_cast({given[0]}, {_dtype(op.results[0].type)}, False)")
+        elif op.name in ("arith.fptoui", "arith.bitcast"):
+            self.set(op, f"{'_bits' if op.name.endswith('bitcast') else '_to_unsigned'}({given[0]}, {_dtype(op.results[0].type)})")
         elif op.name in _IDS:
             dim = "xyz".index(str(op.attributes["dimension"]).rsplit(" ", 1)[1].rstrip(">"))
             self.set(op, f"{_IDS[op.name]}[{dim}]")
@@ -231,14 +232,14 @@ class FunctionText(AffineText, WarpText):
         self.set(op, f"{one} if {condition} else {other}")
 
     def _on_arith__cmpf(self, op: ir.Operation) -> None:
-        sign = _COMPARED[_FLOAT_PREDICATES[ir.IntegerAttr(op.attributes["predicate"]).value]]
-        self.set(op, f"{self.name(op.operands[0])} {sign} {self.name(op.operands[1])}")
+        predicate = _FLOAT_PREDICATES[ir.IntegerAttr(op.attributes["predicate"]).value]
+        self.set(op, f"_compared({predicate!r}, {self.name(op.operands[0])}, {self.name(op.operands[1])})")
 
     def _on_arith__cmpi(self, op: ir.Operation) -> None:
         number = ir.IntegerAttr(op.attributes["predicate"]).value
         given = [self.name(value) for value in op.operands]
-        if number in _UNSIGNED and isinstance(op.operands[0].type, ir.IndexType):
-            given = [f"({each} & {_ALL_BITS})" for each in given]
+        if number in _UNSIGNED:
+            given = [f"_unsigned({each})" for each in given]
         self.set(op, f"{given[0]} {_INTEGER_PREDICATES[number]} {given[1]}")
 
     def _on_memref__load(self, op: ir.Operation) -> None:
@@ -262,8 +263,10 @@ def _shape_of(kind: ir.Type) -> str:
     return f"({tuple(memref.shape)!r}, {ELEMENT_TYPES[str(memref.element_type)]!r})"
 
 
-def _cast(text: str, kind: ir.Type) -> str:
-    return f"int({text})" if str(kind) == "index" else f"{_scalar(str(kind))}({text})"
+def _dtype(kind: ir.Type) -> str:
+    """The type of elements of a number or vector, as Python text."""
+    text = str(ir.VectorType(kind).element_type if isinstance(kind, ir.VectorType) else kind)
+    return "'index'" if text == "index" else "_bfloat16" if text == "bf16" else repr(ELEMENT_TYPES[text])
 
 
 def _scalar(kind: str) -> str:
