@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import islpy as isl
 
 from dlc._mlir import ir
-from dlc.analysis.buffers import defining_op, is_memref, nested_ops
+from dlc.analysis.buffers import ALLOCATIONS, defining_op, is_memref, nested_ops
 from dlc.lowering.affine.dependences.analysis import DependenceAnalysis
 from dlc.lowering.affine.loop_generation.emit import replace_loops
 from dlc.lowering.affine.polyhedral.ast_expressions import EmissionError
@@ -35,6 +35,8 @@ from dlc.targets.machine import GpuMachine, gpu_facts_of
 ON_CPU = "dlc.on_cpu"
 """Attribute of a function that says why it has no kernels."""
 
+_LOADS = ("affine.load", "memref.load")
+_SCALAR_OPS = ("arith.", "math.")
 _OF_WEIGHTS = "dl.precompute"
 """Attribute of the function that computes weights from others: once, on the host."""
 
@@ -88,6 +90,7 @@ def _map_or_refuse(function: ir.Operation) -> None:
 
 def _map(function: ir.Operation) -> None:
     _refuse_numbers(function)
+    _refuse_sizes(function)
     for inner in nested_ops(function):
         if inner.name == "arith.remf":
             raise PassFailure(inner, "the GPU has no exact remainder of floats", "compute it on the host")
@@ -123,6 +126,20 @@ def _refuse_numbers(function: ir.Operation) -> None:
         source = defining_op(value)
         if source is not None and source.name.startswith("affine.") and not is_memref(value):
             raise PassFailure(source, "the function returns a number that kernels compute", "return it in a memref")
+
+
+def _refuse_sizes(function: ir.Operation) -> None:
+    """The host takes memory and starts loops: it cannot go by elements that it would have to read between kernels."""
+    (block,) = function.regions[0].blocks
+    read: set[ir.Value] = set()
+    for op in [each.operation for each in block.operations]:
+        given = [value for value in op.operands if value in read]
+        if op.name in _LOADS or (given and op.name.startswith(_SCALAR_OPS)):
+            read.update(op.results)
+        elif given and (op.name in ALLOCATIONS or len(op.regions)):
+            raise PassFailure(
+                op, "an element decides what the host takes or starts", "let linalg-outline-sizes take it out of the kernel"
+            )
 
 
 def _best_of(scop: Scop, part: ScheduleUnit, facts: GpuMachine, first: int) -> MappedTree:

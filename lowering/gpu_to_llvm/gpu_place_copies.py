@@ -219,7 +219,6 @@ class _Placement:
                 _copy(host, value, DELIVER, index)
             end.operands[index] = host
 
-
     def _free_on_device(self) -> None:
         """Let the GPU's memory be given back to it, also where a loop or branch has handed it on."""
         for op in [op for op in nested_ops(self.entry) if op.name == "memref.dealloc"]:

@@ -52,7 +52,7 @@ def test_control_flow_and_sizes(gpu: FakeGpu, cases: Mapping[str, Case], name: s
     _check(cases[name])
 
 
-@pytest.mark.sweep(12)
+@pytest.mark.sweep(every=12)
 @pytest.mark.parametrize("name", _NAMES)
 def test_nodes(gpu: FakeGpu, cases: Mapping[str, Case], name: str) -> None:
     _check(cases.get(name))
