@@ -2,36 +2,57 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+
 from dlc._mlir import ir
-from dlc.analysis.buffers import VIEW_OPS, defining_op, root_of, written_roots
-from dlc.lowering.affine_to_gpu.grid import is_bound
+from dlc.analysis.buffers import VIEW_OPS, defining_op, nested_ops, root_of, written_roots
+from dlc.lowering.outlining import clone_replacing
 
 _LOADS = ("affine.load", "memref.load")
+_REPEATABLE = ("arith.", "math.")
 
 
 def sink_loads(block: ir.Block) -> None:
-    """Repeat loads between mapped loops, what is computed of them and views by them, before the ops in these loops that use them.
+    """Repeat loads between mapped loops, what is computed of them and views by them, before each other op that uses them.
 
     Those of memory that nothing in `block`, a function's, writes. What no other op uses goes.
     """
     written = {root for op in block.operations for root in written_roots(op.operation)}
-    found: list[ir.Operation] = []
+    found: dict[ir.Operation, None] = {}
     for op in [view.operation for view in block.operations]:
         reads = op.name in _LOADS and root_of(op.operands[0]) not in written
         if reads or (_is_repeatable(op) and any(defining_op(value) in found for value in op.operands if defining_op(value))):
-            found.append(op)
+            found[op] = None
+    for user in [inner for op in block.operations if op.operation not in found for inner in nested_ops(op.operation)]:
+        _repeat_before(user, found)
     for op in reversed(found):
-        for use in [use for use in op.results[0].uses if is_bound(use.owner.operation)]:
-            _repeat_before(op, use.owner.operation, use.operand_number)
         if not any(True for _ in op.results[0].uses):
             op.erase()
 
 
 def _is_repeatable(op: ir.Operation) -> bool:
-    return op.name.startswith("arith.") or op.name in VIEW_OPS
+    return op.name.startswith(_REPEATABLE) or op.name in VIEW_OPS
 
 
-def _repeat_before(op: ir.Operation, user: ir.Operation, number: int) -> None:
+def _repeat_before(user: ir.Operation, found: Mapping[ir.Operation, None]) -> None:
+    """Clone what `user` needs of `found`, in its order, right before it."""
+    needed = _needed(user.operands, found)
+    values: dict[ir.Value, ir.Value] = {}
     with ir.InsertionPoint(user):
-        copy = op.clone().operation
-    user.operands[number] = copy.results[0]
+        for op in [op for op in found if op in needed]:
+            clone_replacing(op, values)
+    for number, value in enumerate(user.operands):
+        if value in values:
+            user.operands[number] = values[value]
+
+
+def _needed(given: Iterable[ir.Value], found: Mapping[ir.Operation, None]) -> set[ir.Operation]:
+    """The ops of `found` that compute values, and what these use of it."""
+    needed: set[ir.Operation] = set()
+    waiting = list(given)
+    while waiting:
+        op = defining_op(waiting.pop())
+        if op is not None and op in found and op not in needed:
+            needed.add(op)
+            waiting += op.operands
+    return needed
