@@ -260,6 +260,7 @@ PIPELINES: Mapping[str, NamedPipeline] = {
                     "gpu-kernel-outlining",
                     "canonicalize",
                     "cse",
+                    "gpu-inline-mixed-functions",
                 ),
             ),
         ),

@@ -101,7 +101,7 @@ class BufferUses:
             touched = [buffer_of(value) for value in touched_operands(op)]
             if any(isinstance(buffer.type, ir.UnrankedMemRefType) for buffer in touched):
                 raise PassFailure(op, "nothing says what size a buffer without rank has", "give it a ranked type")
-            if op.name == "func.call":
+            if op.name in ("func.call", "gpu.alloc"):
                 touched += [value for value in op.results if is_memref(value)]
             (self.on_device if self.is_of_device(op) else self.on_host).update(touched)
 
@@ -110,7 +110,7 @@ class BufferUses:
         if op.name == "func.call":
             callee = self.callees.get(ir.FlatSymbolRefAttr(op.attributes["callee"]).value)
             return callee is not None and callee.has_kernels
-        return op.name in ("gpu.launch_func", "nvgpu.tma.create.descriptor")
+        return op.name in ("gpu.launch_func", "gpu.alloc", "nvgpu.tma.create.descriptor")
 
     def written(self, op: ir.Operation) -> set[ir.Value]:
         """The buffers that an op may write."""

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 import onnx
+import onnx.parser
 import pytest
 from fake_cuda import FakeGpu, fake_gpu
 from open_size_checks import check_sizes
@@ -88,3 +89,18 @@ def test_a_growing_cache(gpu: FakeGpu, dynamic_batch: bool) -> None:
     model = gpt2_decode.build(layers=1, hidden=32, heads=2, vocab=11, context=40, form="growing", dynamic_batch=dynamic_batch)
     _check(model, [{"batch": 1, "past": past} for past in (0, 1, 7, 31, 32)], 2)
     assert not _on_host(model)
+
+
+def test_attention_that_is_partly_on_the_host(gpu: FakeGpu) -> None:
+    """Scores by kernels and rows of them by the host work on the same memory: copies stand between the two."""
+    text = """<ir_version: 9, opset_import: ["" : 17]>
+    attention (float[batch, length, 8] x, float[8, 8] w) => (float[batch, length, 8] out) <float c = {0.35}> {
+      q = MatMul(x, w)
+      k = Transpose<perm = [0, 2, 1]>(x)
+      s = MatMul(q, k)
+      t = Mul(s, c)
+      p = Softmax<axis = -1>(t)
+      o = MatMul(p, x)
+      out = Add(o, x)
+    }"""
+    _check(onnx.parser.parse_model(text), [{"batch": batch, "length": length} for batch, length in ((1, 1), (2, 3), (1, 33))], 2)
