@@ -16,13 +16,15 @@ _KERNEL = "dl.kernel"
 _SCALAR_OPS = ("arith.", "math.", "tensor.dim", "tensor.extract", "tensor.collapse_shape", "tensor.expand_shape", "cf.assert")
 """Ops without loops, by the beginnings of their names; `tensor.extract_slice` is one."""
 
-_SHAPED = ("tensor.empty", "tensor.pad", "tensor.expand_shape", "tensor.extract_slice", "tensor.insert_slice")
-"""Ops that take sizes: of what they make, or of a part."""
+_MAKERS = ("tensor.empty", "tensor.pad", "tensor.expand_shape")
+"""Ops whose operands of type index decide the size of what they make."""
+_SLICES = ("tensor.extract_slice", "tensor.insert_slice")
+"""Ops whose last operands are places, sizes and strides."""
 
 
 @dataclass(frozen=True)
 class OutlineSizes(Pass):
-    """Give the sizes of a kernel's results that elements decide a function of their own, whose results the kernel takes.
+    """Give sizes that elements decide, of what a kernel makes or takes a part of, a function of their own, whose results it takes.
 
     The GPU runs loops, the host takes memory for them and starts them: it has to know both sizes first. Elements of a shape and the
     limits of a range are such, and stay with the host. Checks that take no loops go along, since sizes may rely on them. Sizes that
@@ -52,12 +54,22 @@ class OutlineSizes(Pass):
 
 
 def _sizes(function: ir.Operation) -> list[ir.Value]:
-    """The sizes and places of tensors and parts of them which elements decide, and which no loop computes."""
+    """The sizes of tensors and of parts of them which elements decide, and which no loop computes."""
     (block,) = function.regions[0].blocks
-    shaped = [op for op in nested_ops(function) if op.name in _SHAPED]
-    given = dict.fromkeys(size for op in shaped for size in op.operands if isinstance(size.type, ir.IndexType))
+    given = dict.fromkeys(size for op in nested_ops(function) for size in _sizes_of(op))
     slices = {size: _slice(source, block) for size in given if (source := defining_op(size)) is not None}
     return [size for size, ops in slices.items() if ops and any(op.name == "tensor.extract" for op in ops)]
+
+
+def _sizes_of(op: ir.Operation) -> Sequence[ir.Value]:
+    """The sizes among the operands of `op`. Where a part lies is none: kernels read that themselves."""
+    if op.name in _MAKERS:
+        return [value for value in op.operands if isinstance(value.type, ir.IndexType)]
+    if op.name not in _SLICES:
+        return []
+    *_, sizes, strides = ir.DenseI32ArrayAttr(op.attributes["operandSegmentSizes"])
+    end = len(op.operands) - strides
+    return list(op.operands)[end - sizes : end]
 
 
 def _slice(op: ir.Operation, block: ir.Block) -> set[ir.Operation] | None:
