@@ -29,6 +29,12 @@ PASSED = Path(__file__).resolve().parent.parent / "conformance_passed.txt"
 def main() -> int:
     """Print the tables; with `--ratchet`, status 1 when a test fails that passed before."""
     given = _parser().parse_args()
+    if given.update and given.target != DEFAULT_TARGET:
+        print(
+            f"python -m bench conformance: error: --update writes what passes on '{DEFAULT_TARGET}'; leave --target out",
+            file=sys.stderr,
+        )
+        return 2
     known = PASSED.read_text(encoding="utf-8").split() if PASSED.exists() else []
     cases = load_cases(given.kind or KINDS, given.filter)
     if given.sample:

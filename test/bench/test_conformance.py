@@ -53,6 +53,8 @@ def test_unknown_names_are_refused() -> None:
     assert done.returncode == 2 and "no engine 'abacus'" in done.stderr
     done = _run("--kind", "simple", "--target", "abacus")
     assert done.returncode == 2 and "unknown target 'abacus'" in done.stderr
+    done = _run("--kind", "simple", "--target", "gpu", "--update")
+    assert done.returncode == 2 and "leave --target out" in done.stderr
 
 
 def test_target_of_dlc() -> None:
