@@ -18,7 +18,7 @@ class MaterializeCopies(Pass):
     A contiguous copy stays, since it becomes a `memcpy`; a strided one would become a library call that moves one
     element at a time, while as a linalg op it becomes a vector loop like any other. In kernels for a GPU, which has no library to
     call, every copy becomes a linalg op, and so does what the host would copy between views. Not so contiguous memory that a loop
-    takes or carries, whose sizes bound no affine loop: such kernels stay with the host.
+    in a kernel takes or carries, whose sizes bound no affine loop: such kernels stay with the host.
 
     before:
         memref.copy %a, %b : memref<4x4xf32> to memref<4x4xf32, strided<[8, 1]>>
@@ -41,8 +41,11 @@ def _is_loops(copy: ir.Operation) -> bool:
         return False
     if not all(map(is_contiguous, kinds)):
         return True
-    has_layout = any(isinstance(kind.layout, ir.StridedLayoutAttr) for kind in kinds)
-    return is_for_gpu(copy) and (has_layout or _is_in_kernel(copy)) and all(map(_is_bound_outside_loops, copy.operands))
+    if not is_for_gpu(copy):
+        return False
+    if _is_in_kernel(copy):
+        return all(map(_is_bound_outside_loops, copy.operands))
+    return any(isinstance(kind.layout, ir.StridedLayoutAttr) for kind in kinds)
 
 
 def _is_in_kernel(op: ir.Operation) -> bool:

@@ -39,3 +39,20 @@ func.func private @carried(%a: memref<?xf32>, %n: index) -> memref<?xf32> attrib
   }
   return %0 : memref<?xf32>
 }
+
+// The host's own copies between views become linalg ops in loops, too: those get kernels of their own.
+// CHECK-LABEL: func.func @entry(
+// CHECK: scf.for
+// CHECK: linalg.generic
+// CHECK-NOT: memref.copy
+func.func @entry(%a: memref<?xf32>, %b: memref<?x?xf32>, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  scf.for %i = %c0 to %n step %c1 {
+    %next = memref.alloc(%n) : memref<?xf32>
+    %row = memref.subview %b[%i, 0] [1, %n] [1, 1] : memref<?x?xf32> to memref<?xf32, strided<[1], offset: ?>>
+    memref.copy %next, %row : memref<?xf32> to memref<?xf32, strided<[1], offset: ?>>
+    memref.dealloc %next : memref<?xf32>
+  }
+  return
+}
