@@ -23,3 +23,8 @@ def names_in(op: ir.Operation, module: ir.Operation) -> bool:
     while around.name not in _MODULES:
         around = around.parent.operation
     return bool(around == module)
+
+
+def callee_of(call: ir.Operation) -> str:
+    """The name of the function that a `func.call` calls."""
+    return str(ir.FlatSymbolRefAttr(call.attributes["callee"]).value)

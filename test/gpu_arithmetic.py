@@ -12,14 +12,14 @@ from typing import Any
 
 import numpy as np
 
-_BITS = 64
-_UNSIGNED_OPS: dict[str, Callable[[Any, Any], Any]] = {
+UNSIGNED_OPS: dict[str, Callable[[Any, Any], Any]] = {
     "shrui": operator.rshift,
     "divui": operator.floordiv,
     "remui": operator.mod,
     "minui": np.minimum,
     "maxui": np.maximum,
 }
+"""By the names of ops of `arith`."""
 _COMPARED: dict[str, Callable[[Any, Any], Any]] = {
     "eq": operator.eq,
     "gt": operator.gt,
@@ -46,7 +46,7 @@ def signed(value: Any) -> Any:
 
 def of_bits(op: str, one: Any, other: Any) -> Any:
     """An op of `arith` on integers without a sign."""
-    found = np.asarray(_UNSIGNED_OPS[op](unsigned(one), unsigned(other)))
+    found = np.asarray(UNSIGNED_OPS[op](unsigned(one), unsigned(other)))
     if isinstance(one, int):
         return int(found.astype(np.uint64).view(np.int64))
     return found.astype(bool)[()] if np.asarray(one).dtype == np.bool_ else found.view(np.asarray(one).dtype)[()]

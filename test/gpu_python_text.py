@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 from gpu_affine_text import AffineText
+from gpu_arithmetic import UNSIGNED_OPS
 from gpu_op_text import ELEMENT_TYPES
 from gpu_warp_text import WarpText
 
@@ -35,7 +36,7 @@ _CALLS = {
     "arith.remf": "np.fmod",
 }  # fmt: skip
 
-_OF_BITS = ("arith.shrui", "arith.divui", "arith.remui", "arith.minui", "arith.maxui")
+_OF_BITS = tuple(f"arith.{name}" for name in UNSIGNED_OPS)
 _CASTS = ("arith.index_cast", "arith.sitofp", "arith.fptosi", "arith.extf", "arith.truncf", "arith.extsi", "arith.trunci")
 _UNSIGNED_CASTS = ("arith.index_castui", "arith.uitofp", "arith.extui")
 

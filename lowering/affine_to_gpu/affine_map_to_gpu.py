@@ -28,6 +28,7 @@ from dlc.lowering.affine_to_gpu.grid import has_bound_loops, is_place
 from dlc.lowering.affine_to_gpu.kernel_mapping import MappedTree, map_to_gpu
 from dlc.lowering.affine_to_gpu.only_blocks import enclose_only_blocks
 from dlc.lowering.affine_to_gpu.shared_panels import share_panels
+from dlc.lowering.affine_to_gpu.sunk_loads import LOADS
 from dlc.lowering.pass_base import Pass, PassFailure, option
 from dlc.lowering.policy import policy
 from dlc.targets.machine import GpuMachine, gpu_facts_of
@@ -35,7 +36,6 @@ from dlc.targets.machine import GpuMachine, gpu_facts_of
 ON_CPU = "dlc.on_cpu"
 """Attribute of a function that says why it has no kernels."""
 
-_LOADS = ("affine.load", "memref.load")
 _SCALAR_OPS = ("arith.", "math.")
 _OF_WEIGHTS = "dl.precompute"
 """Attribute of the function that computes weights from others: once, on the host."""
@@ -134,7 +134,7 @@ def _refuse_sizes(function: ir.Operation) -> None:
     read: set[ir.Value] = set()
     for op in [each.operation for each in block.operations]:
         given = [value for value in op.operands if value in read]
-        if op.name in _LOADS or (given and op.name.startswith(_SCALAR_OPS)):
+        if op.name in LOADS or (given and op.name.startswith(_SCALAR_OPS)):
             read.update(op.results)
         elif given and (op.name in ALLOCATIONS or len(op.regions)):
             raise PassFailure(

@@ -8,7 +8,8 @@ from dlc._mlir import ir
 from dlc.analysis.buffers import VIEW_OPS, defining_op, nested_ops, root_of, written_roots
 from dlc.lowering.outlining import clone_replacing
 
-_LOADS = ("affine.load", "memref.load")
+LOADS = ("affine.load", "memref.load")
+"""Ops that read one element."""
 _REPEATABLE = ("arith.", "math.")
 
 
@@ -20,7 +21,7 @@ def sink_loads(block: ir.Block) -> None:
     written = {root for op in block.operations for root in written_roots(op.operation)}
     found: dict[ir.Operation, None] = {}
     for op in [view.operation for view in block.operations]:
-        reads = op.name in _LOADS and root_of(op.operands[0]) not in written
+        reads = op.name in LOADS and root_of(op.operands[0]) not in written
         if reads or (_is_repeatable(op) and any(defining_op(value) in found for value in op.operands if defining_op(value))):
             found[op] = None
     for user in [inner for op in block.operations if op.operation not in found for inner in nested_ops(op.operation)]:

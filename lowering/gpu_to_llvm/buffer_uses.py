@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from dlc._mlir import ir
 from dlc.analysis.buffers import ALLOCATIONS, VIEW_OPS, defining_op, is_memref, nested_ops, written_roots, written_values
-from dlc.analysis.symbols import functions_of, symbol_name
+from dlc.analysis.symbols import callee_of, functions_of, symbol_name
 from dlc.lowering.pass_base import PassFailure
 
 _ARENA_VIEW = "memref.view"
@@ -108,7 +108,7 @@ class BufferUses:
     def is_of_device(self, op: ir.Operation) -> bool:
         """Whether the GPU does what `op` asks for."""
         if op.name == "func.call":
-            callee = self.callees.get(ir.FlatSymbolRefAttr(op.attributes["callee"]).value)
+            callee = self.callees.get(callee_of(op))
             return callee is not None and callee.has_kernels
         return op.name in ("gpu.launch_func", "gpu.alloc", "nvgpu.tma.create.descriptor")
 
@@ -116,7 +116,7 @@ class BufferUses:
         """The buffers that an op may write."""
         if op.name != "func.call":
             return {buffer_of(value) for value in written_values(op)}
-        callee = self.callees.get(ir.FlatSymbolRefAttr(op.attributes["callee"]).value)
+        callee = self.callees.get(callee_of(op))
         given = list(op.operands)
         marks = callee.written if callee is not None else (True,) * len(given)
         return {buffer_of(value) for value, mark in zip(given, marks, strict=True) if mark and is_memref(value)}

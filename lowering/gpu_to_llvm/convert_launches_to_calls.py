@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from dlc._mlir import ir
 from dlc.analysis.buffers import ALLOCATIONS, defining_op, is_memref, nested_ops, root_of, strides_of
-from dlc.analysis.symbols import functions_of, symbol_name
+from dlc.analysis.symbols import callee_of, functions_of, symbol_name
 from dlc.lowering.func.profile_calls import CHARGE, START
 from dlc.lowering.gpu_to_llvm.buffer_uses import buffer_of, refuse_asynchronous
 from dlc.lowering.gpu_to_llvm.gpu_place_copies import ARGUMENT, COPY, DELIVER, DOWNLOAD, RESULT, UPLOAD, WITHIN
@@ -84,20 +84,16 @@ def _argument_counts(module: ir.Operation) -> Iterator[tuple[str, int]]:
 def _bracket(entry: ir.Operation, calls: RuntimeCalls) -> None:
     """Let an entry begin and finish; charges of its profile are those of the GPU, too."""
     blocks = list(entry.regions[0].blocks)
-    charges = [op for op in nested_ops(entry) if op.name == "func.call" and _callee(op) in (START, CHARGE)]
+    charges = [op for op in nested_ops(entry) if op.name == "func.call" and callee_of(op) in (START, CHARGE)]
     with ir.InsertionPoint.at_block_begin(blocks[0]), entry.location:
         calls.call("dlc_gpu_begin", calls.model())
-    for op in [op for op in charges if _callee(op) == CHARGE and len(op.operands) == 1]:
+    for op in [op for op in charges if callee_of(op) == CHARGE and len(op.operands) == 1]:
         with ir.InsertionPoint.after(op), op.location:
             calls.call("dlc_gpu_charge", op.operands[0])
     for end in [block.operations[len(block.operations) - 1].operation for block in blocks]:
         if end.name == "func.return":
             with ir.InsertionPoint(end), end.location:
                 calls.call("dlc_gpu_finish")
-
-
-def _callee(op: ir.Operation) -> str:
-    return str(ir.FlatSymbolRefAttr(op.attributes["callee"]).value)
 
 
 def _convert(op: ir.Operation, calls: RuntimeCalls, counts: dict[str, int]) -> None:

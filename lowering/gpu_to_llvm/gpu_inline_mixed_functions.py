@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from dlc._mlir import ir
 from dlc.analysis.buffers import nested_ops
-from dlc.analysis.symbols import functions_of, symbol_name
+from dlc.analysis.symbols import callee_of, functions_of, symbol_name
 from dlc.lowering.outlining import clone_replacing
 from dlc.lowering.pass_base import Pass
 
@@ -30,10 +30,10 @@ class GpuInlineMixedFunctions(Pass):
         mixed = {name: each for name, each in functions.items() if _is_mixed(each, functions)}
         others = [each for name, each in functions.items() if name not in mixed]
         while calls := [
-            call for each in others for call in nested_ops(each) if call.name == "func.call" and _callee(call) in mixed
+            call for each in others for call in nested_ops(each) if call.name == "func.call" and callee_of(call) in mixed
         ]:
             for call in calls:
-                _inline(call, mixed[_callee(call)])
+                _inline(call, mixed[callee_of(call)])
         for function in mixed.values():
             function.erase()
 
@@ -41,16 +41,12 @@ class GpuInlineMixedFunctions(Pass):
 def _is_mixed(function: ir.Operation, functions: Mapping[str, ir.Operation]) -> bool:
     if "sym_visibility" not in function.attributes or len(function.regions[0].blocks) != 1 or not _launches(function):
         return False
-    called = [functions.get(_callee(inner)) for inner in nested_ops(function) if inner.name == "func.call"]
+    called = [functions.get(callee_of(inner)) for inner in nested_ops(function) if inner.name == "func.call"]
     return any(each is not None and len(each.regions[0].blocks) and not _launches(each) for each in called)
 
 
 def _launches(function: ir.Operation) -> bool:
     return any(inner.name == "gpu.launch_func" for inner in nested_ops(function))
-
-
-def _callee(call: ir.Operation) -> str:
-    return str(ir.FlatSymbolRefAttr(call.attributes["callee"]).value)
 
 
 def _inline(call: ir.Operation, function: ir.Operation) -> None:

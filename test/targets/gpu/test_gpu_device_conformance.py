@@ -6,18 +6,14 @@ from collections.abc import Mapping
 
 import pytest
 from cuda_driver import missing
-from test_gpu_conformance import _LOOPS, _NAMES, _check
+from test_gpu_conformance import _LOOPS, _NAMES, _check, cases
 
-from bench.conformance.suite import Case, load_cases
+from bench.conformance.suite import Case
 
 _REASON = missing()
 pytestmark = [pytest.mark.cuda, pytest.mark.skipif(bool(_REASON), reason=_REASON)]
 _EVERY = 3
-
-
-@pytest.fixture(scope="module")
-def cases() -> Mapping[str, Case]:
-    return {case.name: case for case in load_cases(("node",), "")}
+__all__ = ["cases"]
 
 
 @pytest.mark.parametrize("name", [*_LOOPS, *_NAMES[::_EVERY]])
