@@ -24,8 +24,8 @@ _UNITS_PER_CONTEXT = 64
 """A context keeps the types and attributes of all modules that were in it, so it is not used for ever."""
 
 
-def main() -> None:
-    """Serve until standard input ends."""
+def main(turns: int) -> None:
+    """Serve until standard input ends. Once it is ready, closing the file `turns` lets the next worker start."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interrupt from the keyboard is the caller's
     gc.disable()  # a unit leaves little garbage in cycles; it goes with the context
     requests, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
@@ -34,6 +34,7 @@ def main() -> None:
     from dlc.targets.fingerprint import compiler_fingerprint
 
     context = _Context()
+    os.close(turns)
     send(answers, {"fingerprint": compiler_fingerprint()})
     while select.select([requests], [], [], IDLE_SECONDS)[0]:
         request = receive(requests)
@@ -89,7 +90,3 @@ def _parsed(pipeline: str) -> Pipeline:
     from dlc.lowering.pipeline import Pipeline
 
     return Pipeline.parse(pipeline)
-
-
-if __name__ == "__main__":
-    main()

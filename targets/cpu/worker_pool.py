@@ -28,7 +28,14 @@ from dlc.targets.cpu.protocol import error_of, receive, send
 from dlc.targets.fingerprint import compiler_fingerprint
 
 VARIABLE = "DLC_COMPILE_WORKERS"
-_BOOT = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from dlc.targets.cpu.worker import main; main()"
+_BOOT = """
+import fcntl, json, sys
+turns, turn = map(int, sys.argv[2:])
+fcntl.lockf(turns, fcntl.LOCK_EX, 1, turn)
+sys.path[:] = json.loads(sys.argv[1])
+from dlc.targets.cpu.worker import main
+main(turns)
+"""
 _START_SECONDS = 60.0
 
 
@@ -87,6 +94,8 @@ class WorkerPool:
         self._lock = threading.Lock()
         self._workers: list[_Worker] = []
         self._unavailable = not can_start()
+        self._turns: IO[bytes] | None = None
+        """A file of whose bytes, one fewer than processors, a worker that starts holds one: the caller computes meanwhile."""
         atexit.register(self.close)
         os.register_at_fork(after_in_child=self._forget)
 
@@ -131,7 +140,8 @@ class WorkerPool:
         self._reap()
         while not self._unavailable and len(self._workers) < count:
             try:
-                self._workers.append(_launch())
+                self._turns = self._turns or tempfile.TemporaryFile()  # noqa: SIM115  # open as long as the pool
+                self._workers.append(_launch(self._turns.fileno(), len(self._workers) % max(1, count - 1)))
             except OSError:
                 self._unavailable = True
 
@@ -275,11 +285,13 @@ def can_start() -> bool:
     return "python" in Path(sys.executable or "").name.lower() and not hasattr(sys, "frozen")
 
 
-def _launch() -> _Worker:
+def _launch(turns: int, turn: int) -> _Worker:
+    """Start a worker, which begins once no other one holds the byte `turn` of the file `turns`: starting takes a processor."""
     messages = tempfile.TemporaryFile()  # noqa: SIM115  # closed with the worker
-    command = [sys.executable, "-c", _BOOT, json.dumps([str(entry) for entry in sys.path])]
+    command = [sys.executable, "-c", _BOOT, json.dumps([str(entry) for entry in sys.path]), str(turns), str(turn)]
+    pipe = subprocess.PIPE
     try:
-        process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=messages)
+        process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=messages, pass_fds=[turns])
     except OSError:
         messages.close()
         raise

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
+import selectors
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Iterator
@@ -118,6 +121,21 @@ def test_workers_that_have_ended_are_replaced(pool: WorkerPool) -> None:
         worker.process.wait()
     assert pool.run([task(2), task(3)], found.__setitem__) == {}
     assert set(found) == {0, 1}
+
+
+def test_two_workers_start_in_turns_beside_a_busy_caller(pool: WorkerPool) -> None:
+    with tempfile.TemporaryFile() as turns, selectors.DefaultSelector() as selector:
+        pool._turns = turns
+        fcntl.lockf(turns, fcntl.LOCK_EX, 1, 0)
+        pool.prepare(2)
+        for worker in pool._workers:
+            assert worker.process.stdout is not None
+            selector.register(worker.process.stdout, selectors.EVENT_READ)
+        assert not selector.select(2)  # both wait for the one turn that there is
+        fcntl.lockf(turns, fcntl.LOCK_UN, 1, 0)
+        found: dict[int, bytes] = {}
+        assert pool.run([task(1), task(2)], found.__setitem__) == {}
+        assert set(found) == {0, 1}
 
 
 def test_without_workers_the_caller_is_told(pool: WorkerPool, monkeypatch: pytest.MonkeyPatch) -> None:
