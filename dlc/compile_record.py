@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import contextlib
+import gc
+from collections.abc import Callable, Iterator
 
 from dlc._mlir import ir
 from dlc.compile_options import CompileOptions
@@ -40,7 +42,8 @@ def compile_record(
             progress("load machine code")
         record = ModelRecord.of_bytes(content)
         return record, BuildReport(record.kernels, 0, whole=True)
-    record, report = _build(source, options, disk, progress, begin_weights)
+    with _without_collector():
+        record, report = _build(source, options, disk, progress, begin_weights)
     if disk and key:
         disk.put(key, record.to_bytes())
     return record, report
@@ -65,6 +68,18 @@ def _build(
         run_pipeline(Pipeline(["dl-bind-params"]), module, progress)
     code, report = target.build(module, stage, options.code, ObjectStore(disk), progress)
     return ModelRecord(code, recipe.including(code.signature.weights), report.kernels), report
+
+
+@contextlib.contextmanager
+def _without_collector() -> Iterator[None]:
+    """Python looks for no cycles of garbage: passes leave few, and it would go through all that is alive again and again."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 def run_pipeline(pipeline: Pipeline, module: ir.Module, progress: Progress | None) -> None:
