@@ -19,7 +19,14 @@ from dlc.lowering.affine.cost.contractions import DirectConvolution
 from dlc.lowering.affine.cost.cycles import cycles
 from dlc.lowering.dl.matching import attributes_of, dl_ops, groups_of, is_weight, type_of
 from dlc.lowering.dl.precision import WINOGRAD, multiplies_bf16
-from dlc.lowering.dl_to_linalg.contractions.winograd_blocks import cycles_of, grid_of, open_blocks, products_of, usual_images
+from dlc.lowering.dl_to_linalg.contractions.winograd_blocks import (
+    cycles_of,
+    grid_of,
+    open_blocks,
+    parts_of,
+    products_of,
+    usual_images,
+)
 from dlc.lowering.pass_base import PassFailure
 from dlc.lowering.policy import policy
 from dlc.targets.machine import Machine, facts_of
@@ -36,6 +43,7 @@ REASONS = {
     "sizes": "channels, or height or width with stride 2, are known at run time only, or the kernel is computed",
     "channels": f"output channels are no multiple of {LANES}",
     "layout": "channels are not last",
+    "parts": "the image cuts tiles with stride 2, which makes more products of few rows than are worth their code",
     "time": "transforms and a larger kernel would take longer than the products that they save",
 }
 """What the reasons mean, by their names; each convolution has the first that holds."""
@@ -103,7 +111,7 @@ def verdict_of(
     found = _estimate(op, tiles, shapes)
     if force or found.reason == "winograd":
         return replace(found, taps_up_to=0 if force else _small_side(op, tiles, shapes))
-    return replace(found, tile=0, reason="time")
+    return replace(found, tile=0)
 
 
 def verdicts_of(function: ir.Operation, tiles: Sequence[int], force: bool = False) -> list[tuple[ir.Operation, WinogradVerdict]]:
@@ -141,7 +149,16 @@ def _estimate(op: ir.Operation, tiles: Sequence[int], shapes: SymbolicShapes | N
     if sizes.is_open:
         return _open_estimate(op, sizes, tiles, _bounds_of_sides(op, shapes))
     direct, tiled, tile = _costs(sizes, op, tiles)
-    return WinogradVerdict(tile, "winograd" if _pays(direct, tiled) else "time", direct, tiled)
+    reason = "winograd" if _pays(direct, tiled) else "time"
+    if reason == "winograd" and _parts(sizes, BY_STRIDE[sizes.stride][tile], facts_of(op)) > policy().winograd.most_parts:
+        reason = "parts"
+    return WinogradVerdict(tile, reason, direct, tiled)
+
+
+def _parts(sizes: _Sizes, matrices: Matrices, facts: Machine) -> int:
+    """How many products of its own an image of known sides has."""
+    grid = grid_of(sizes.height, sizes.width, matrices, _transformed(sizes, matrices), facts)
+    return len(parts_of(grid, sizes.height, sizes.width, matrices))
 
 
 def _costs(sizes: _Sizes, op: ir.Operation, tiles: Sequence[int]) -> tuple[float, float, int]:
