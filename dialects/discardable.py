@@ -205,6 +205,13 @@ ATTRIBUTES = (
         ("lowering/affine/codegen/schedule_generic.py",),
     ),
     DiscardableAttribute(
+        "dlc.optimized",
+        "module",
+        "unit",
+        "LLVM's optimiser would make none of its loops faster",
+        ("lowering/affine_to_llvm/convert_affine_to_llvm.py",),
+    ),
+    DiscardableAttribute(
         "dlc.fusion_refusal",
         "affine.for",
         "string",

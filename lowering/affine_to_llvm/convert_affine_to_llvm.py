@@ -18,6 +18,7 @@ from dlc.lowering.affine_to_llvm.half_storage import hold_halves, move_halves_as
 from dlc.lowering.affine_to_llvm.hoist_scratch import hoist_scratch
 from dlc.lowering.affine_to_llvm.interfaces import C_INTERFACE, merge_interfaces
 from dlc.lowering.affine_to_llvm.named_calls import name_calls
+from dlc.lowering.affine_to_llvm.rotate_loops import OPTIMIZED, needs_no_optimizer, rotate_loops
 from dlc.lowering.affine_to_llvm.run_time_errors import lower_assertions
 from dlc.lowering.affine_to_llvm.target_features import fit_to_target
 from dlc.lowering.axes import axis_of
@@ -31,13 +32,16 @@ _REMEDIES = {
     "bufferization": "run linalg-insert-deallocs first",
     "linalg": "run convert-linalg-to-affine first",
 }
-_LOWERING = (
+_TO_LOOPS = (
     "expand-strided-metadata",
     "lower-affine",
+    "loop-invariant-code-motion",
     "convert-vector-to-scf{full-unroll=true}",
     "arith-emulate-unsupported-floats{source-types=bf16 target-type=f32}",
     "math-extend-to-supported-types{target-type=f32 extra-types=f16}",
     "arith-expand{include-bf16=true}",
+)
+_LOWERING = (
     "convert-scf-to-cf",
     "canonicalize",
     "cse",
@@ -92,6 +96,10 @@ class ConvertAffineToLlvm(Pass):
             noalias[name] = _noalias_pointers(function)
             scalar |= {name} if has_computed_addresses(inside) else set()
         lower_assertions(op, [inner for inner in ops if inner.name == "cf.assert"])
+        run_native(op, *_TO_LOOPS)
+        if needs_no_optimizer(op):
+            op.attributes[OPTIMIZED] = ir.UnitAttr.get(op.context)
+        rotate_loops(nested_ops(op))
         run_native(op, *_LOWERING)
         _mark_noalias(op, noalias)
         for function in _named(op, scalar):

@@ -30,6 +30,9 @@ class Limits:
         1 << 20, "trips", "stands for a loop without known bounds where one would be enough", 1 << 10, 1 << 40
     )
     unrolled_copies: int = setting(256, "copies", "copies of a body, beyond which code only grows", 1, 4096)
+    llvm_unrolled_ops: int = setting(
+        50, "ops", "ops of a body that LLVM unrolls: LoopMicroOpBufferSize of its models of Skylake and later", 0, 1 << 16
+    )
     lane_copies: int = setting(32, "copies", "iterations that are written out one by one", 1, 1024)
     shared_load_ops: int = setting(256, "ops", "ops of a body whose loads are shared", 1, 1 << 16)
     transposed_load_ops: int = setting(4096, "ops", "ops of a body whose loads are transposed", 1, 1 << 20)

@@ -16,11 +16,14 @@ from dlc.analysis.symbols import symbol_name
 from dlc.diagnostics import at_location
 from dlc.errors import TargetError
 from dlc.lowering.affine_to_llvm.interfaces import C_INTERFACE
+from dlc.lowering.affine_to_llvm.rotate_loops import OPTIMIZED
 from dlc.lowering.llvm_translation import untranslatable
 from dlc.runtime.library import load_library
 from dlc.targets.machine import facts_of, host_facts
 
 _DECLARING = frozenset({"llvm.func", "llvm.mlir.global"})
+_DEFAULT_LEVEL = 2
+"""The level up to which kernels that need no optimiser are spared LLVM's."""
 _DISASSEMBLER = "objdump"
 
 
@@ -69,7 +72,8 @@ def emit_unit(module: ir.Module, symbol: str, opt_level: int = 2, callee_prefix:
         name = symbol.removeprefix(C_INTERFACE)
         raise TargetError(f"function '{name}' has no C interface; convert-affine-to-llvm makes one of a public function")
     try:
-        engine = execution_engine.ExecutionEngine(module, opt_level=opt_level, shared_libs=[str(library.path)], enable_pic=True)
+        level = 0 if opt_level <= _DEFAULT_LEVEL and OPTIMIZED in module.operation.attributes else opt_level
+        engine = execution_engine.ExecutionEngine(module, opt_level=level, shared_libs=[str(library.path)], enable_pic=True)
     except RuntimeError as error:
         raise TargetError(f"the module cannot be compiled for this machine: {error}") from None
     for name in elsewhere:

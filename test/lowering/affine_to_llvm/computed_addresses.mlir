@@ -5,7 +5,7 @@
 // CHECK: #[[ALONE:.*]] = #llvm.loop_annotation<vectorize = #[[NEVER]]>
 // CHECK-LABEL: llvm.func @_mlir_ciface_nearest(
 // CHECK: llvm.fptosi
-// CHECK: llvm.br ^bb{{[0-9]+}}({{.*}}) {loop_annotation = #[[ALONE]]}
+// CHECK: llvm.cond_br %{{[0-9]+}}, ^bb{{.*}} {loop_annotation = #[[ALONE]]}
 func.func @nearest(%x: memref<4xf32>, %y: memref<9xf32>) {
   %zero = arith.constant 0 : index
   %three = arith.constant 3 : index

@@ -3,7 +3,7 @@
 
 // CHECK-LABEL: llvm.func internal @rows
 // CHECK: %[[S:.*]] = llvm.call @_mlir_memref_to_llvm_alloc
-// CHECK: llvm.cond_br
+// CHECK: llvm.br
 // CHECK-NOT: _mlir_memref_to_llvm_alloc
 // CHECK-NOT: _mlir_memref_to_llvm_free
 // CHECK: llvm.store %{{.*}}, %[[S]]
