@@ -13,6 +13,7 @@ OPTIMIZED = "dlc.optimized"
 """Marks modules in which LLVM's optimiser has no loop to rotate or to vectorise: code generation alone is left."""
 
 _LOOPS = frozenset({"scf.for", "scf.while", "scf.parallel", "scf.forall"})
+_JUMPS = frozenset({"cf.cond_br", "cf.switch"})
 
 
 def needs_no_optimizer(module: ir.Operation) -> bool:
@@ -26,7 +27,7 @@ def needs_no_optimizer(module: ir.Operation) -> bool:
     outer = {parent for loop in loops for parent in _parents_of(loop)}
     bodies = [(loop, nested_ops(loop)) for loop in loops if loop not in outer]
     has_large = any(len(body) > policy().limits.llvm_unrolled_ops for _, body in bodies)
-    is_structured = not any(op.name == "cf.cond_br" for op in ops)
+    is_structured = not any(op.name in _JUMPS for op in ops)
     outer_rotate = all(_runs(loop) or not _carries(loop) for loop in loops if loop in outer)
     return has_large and is_structured and outer_rotate and all(_is_best(loop, body) for loop, body in bodies)
 
