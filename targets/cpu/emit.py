@@ -61,7 +61,8 @@ def _is_foreign(module: ir.Module) -> bool:
 def emit_unit(module: ir.Module, symbol: str, opt_level: int = 2, callee_prefix: str | None = None) -> bytes:
     """The module, which defines the function `symbol`, as an object of this machine's architecture.
 
-    Undefined `callee_prefix...` functions are in others.
+    Undefined `callee_prefix...` functions are in others. A module that is `dlc.optimized` goes to code generation as it is, unless
+    `opt_level` is above the default.
     """
     require_llvm(module)
     undefined = dict.fromkeys(_undefined_symbols(module))
@@ -71,8 +72,8 @@ def emit_unit(module: ir.Module, symbol: str, opt_level: int = 2, callee_prefix:
     if symbol in undefined or symbol not in _symbols(module):
         name = symbol.removeprefix(C_INTERFACE)
         raise TargetError(f"function '{name}' has no C interface; convert-affine-to-llvm makes one of a public function")
+    level = 0 if opt_level <= _DEFAULT_LEVEL and OPTIMIZED in module.operation.attributes else opt_level
     try:
-        level = 0 if opt_level <= _DEFAULT_LEVEL and OPTIMIZED in module.operation.attributes else opt_level
         engine = execution_engine.ExecutionEngine(module, opt_level=level, shared_libs=[str(library.path)], enable_pic=True)
     except RuntimeError as error:
         raise TargetError(f"the module cannot be compiled for this machine: {error}") from None
