@@ -23,7 +23,7 @@ from dlc.lowering.pass_base import Pass
 from dlc.lowering.pipeline_elements import NativePass, resolve
 from dlc.lowering.pipeline_run import Instrument, PipelineRun, verify_result
 from dlc.lowering.pipeline_text import PipelineNode, PipelineSource, parse_nodes
-from dlc.lowering.pipelines import PIPELINES, STAGES, NamedPipeline, path, positions
+from dlc.lowering.pipelines import PIPELINES, STAGES, NamedPipeline, passes_between
 from dlc.lowering.policy import policy_of, using
 from dlc.lowering.registry import plugin_passes
 
@@ -60,13 +60,7 @@ class Pipeline:
 
         It is empty when they are the same; `PassError` for an unknown name, and where `end` comes first.
         """
-        at = positions(levels, pipelines)
-        for stage in (start, end):
-            if stage not in at:
-                raise PassError(f"no stage is called '{stage}' (stages: {', '.join(levels)})")
-        if at[start] > at[end]:
-            raise PassError(f"can't go back from stage '{start}' to stage '{end}'")
-        return cls(text for stage in list(path(levels, pipelines))[at[start] : at[end]] for text in stage.passes)
+        return cls(passes_between(start, end, levels, pipelines))
 
     # Reading.
 

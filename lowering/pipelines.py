@@ -10,6 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from dlc.errors import PassError
+
 STAGES = ("dl", "linalg", "affine", "llvm")
 """The levels that a model goes through on the way to machine code, in order."""
 
@@ -309,3 +311,19 @@ def later(first: str, second: str, levels: Sequence[str] = STAGES) -> str:
     """That of two levels or stages which comes later on the way; the first one where they are at the same place."""
     at = positions(levels)
     return second if at[second] > at[first] else first
+
+
+def passes_between(
+    start: str, end: str, levels: Sequence[str] = STAGES, pipelines: Mapping[str, NamedPipeline] = PIPELINES
+) -> tuple[str, ...]:
+    """The passes from `start` up to `end`, each of which is one of `levels` or a named stage between two of them, as text.
+
+    None when they are the same; `PassError` for an unknown name, and where `end` comes first. Imports none of the passes.
+    """
+    at = positions(levels, pipelines)
+    for stage in (start, end):
+        if stage not in at:
+            raise PassError(f"no stage is called '{stage}' (stages: {', '.join(levels)})")
+    if at[start] > at[end]:
+        raise PassError(f"can't go back from stage '{start}' to stage '{end}'")
+    return tuple(text for stage in list(path(levels, pipelines))[at[start] : at[end]] for text in stage.passes)

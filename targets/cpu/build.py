@@ -17,9 +17,9 @@ from dlc.lowering.deadline import Progress, deadline_of, ending, reporting
 from dlc.lowering.func.profile_calls import ATTRIBUTE as PROFILED
 from dlc.lowering.func.profile_calls import ProfileCalls
 from dlc.lowering.native import kept_managers
-from dlc.lowering.pass_base import Pass
-from dlc.lowering.pipeline import Pipeline
-from dlc.lowering.pipelines import STAGES, later
+from dlc.lowering.pipeline import ROOT, Pipeline
+from dlc.lowering.pipelines import STAGES, later, passes_between
+from dlc.lowering.registry import plugin_passes
 from dlc.lowering.reproducer import reproducer
 from dlc.targets.build_report import BuildReport
 from dlc.targets.code_options import CodeOptions
@@ -40,16 +40,14 @@ _WORTH_STARTING = 8
 _POOL = WorkerPool()
 
 
-def settings_of(pipeline: Pipeline, opt_level: int) -> str:
+def settings_of(passes: Sequence[str], opt_level: int) -> str:
     """What machine code depends on besides the IR: compiler, passes, options, processor."""
-    return json.dumps([compiler_fingerprint(), str(pipeline), opt_level, host_key()], sort_keys=True)
+    return json.dumps([compiler_fingerprint(), passes, opt_level, host_key()], sort_keys=True)
 
 
-def is_own(pipeline: Pipeline) -> bool:
+def is_own(passes: Sequence[str]) -> bool:
     """Whether all passes are dlc's and upstream's, so that their names say what they do."""
-    elements = list(pipeline)
-    nested = all(is_own(element) for element in elements if isinstance(element, Pipeline))
-    return nested and all(type(element).__module__.startswith("dlc.") for element in elements if isinstance(element, Pass))
+    return plugin_passes().isdisjoint(text.partition("{")[0] for text in passes)
 
 
 def prepare_workers() -> bool:
@@ -73,9 +71,9 @@ def build(
     are not there, or what `progress` raises.
     """
     first = later(since, UNITS)
-    head, tail = Pipeline.between(since, first), Pipeline.between(first, STAGES[-1])
+    tail = passes_between(first, STAGES[-1])  # workers have them, and this process imports them only for units of its own
     with module.context, ir.Location.unknown():
-        head.run(module, verify_each=False, instruments=reporting(progress))
+        Pipeline.between(since, first).run(module, verify_each=False, instruments=reporting(progress))
     if options.schedules is not None:
         options.schedules.attach(module)
     profiled = _profiled(module) if options.profile else ()
@@ -107,10 +105,11 @@ def _measured(kernels: Sequence[Unit], since: str, opt_level: int, store: Object
 
 
 class _Builder:
-    """Compiles units by one pipeline. Without a store, nobody else may have compiled them or compile them."""
+    """Compiles units by the same passes. Without a store, nobody else may have compiled them or compile them."""
 
-    def __init__(self, pipeline: Pipeline, opt_level: int, store: ObjectStore | None, progress: Progress | None) -> None:
-        self._pipeline, self._opt_level, self._store, self._progress = pipeline, opt_level, store, progress
+    def __init__(self, passes: Sequence[str], opt_level: int, store: ObjectStore | None, progress: Progress | None) -> None:
+        self._pipeline = f"{ROOT}({','.join(passes)})"
+        self._opt_level, self._store, self._progress = opt_level, store, progress
         self.compiled = 0
 
     def objects(self, units: Sequence[Unit]) -> dict[str, bytes]:
@@ -131,11 +130,17 @@ class _Builder:
             self._progress(f"generate machine code (0 of {len(missing)})")
         if self._store and worker_limit() > 1 and len(missing) >= (_WORTH_WORKERS if len(_POOL) else _WORTH_STARTING):
             self._in_workers(missing, keep)
-        with kept_managers(units[0].module.context):
-            for unit in [unit for unit in missing if unit.key not in objects]:
-                instruments = ending(self._progress)
-                keep(unit, compile_unit(unit.module, unit.symbol, self._pipeline, self._opt_level, instruments))
+        left = [unit for unit in missing if unit.key not in objects]
+        if left:
+            self._here(left, keep)
         return objects
+
+    def _here(self, units: Sequence[Unit], keep: Callable[[Unit, bytes], None]) -> None:
+        """Compile units in this process."""
+        pipeline, instruments = Pipeline.parse(self._pipeline), ending(self._progress)
+        with kept_managers(units[0].module.context):
+            for unit in units:
+                keep(unit, compile_unit(unit.module, unit.symbol, pipeline, self._opt_level, instruments))
 
     def _in_workers(self, units: Sequence[Unit], keep: Callable[[Unit, bytes], None]) -> None:
         """Compile units in workers as far as there are any.
@@ -143,9 +148,8 @@ class _Builder:
         Those of most ops come first, so that none of them is left when the others are done: ResNet-50 takes 0.95 of the time with
         two workers, 0.75 with eight.
         """
-        text = str(self._pipeline)
         ordered = sorted(units, key=lambda unit: len(nested_ops(unit.module.operation)), reverse=True)
-        tasks = [Task(unit.label, unit.symbol, text, self._opt_level, unit.bytecode) for unit in ordered]
+        tasks = [Task(unit.label, unit.symbol, self._pipeline, self._opt_level, unit.bytecode) for unit in ordered]
         try:
             errors = _POOL.run(tasks, lambda position, content: keep(ordered[position], content), deadline_of(self._progress))
         except WorkersUnavailable:
@@ -158,7 +162,7 @@ class _Builder:
         """What to tell of an error in a worker: a crash gets the place of the kernel and a reproducer."""
         if not isinstance(error, WorkerCrash):
             return error
-        text = reproducer(unit.module.operation, str(self._pipeline), f"kernel '{unit.label}'")
+        text = reproducer(unit.module.operation, self._pipeline, f"kernel '{unit.label}'")
         name = f"dlc-reproducer-{hashlib.sha256(text.encode()).hexdigest()[:12]}.mlir"
         file = Path(tempfile.gettempdir()) / name
         message = f"the compiler crashed on kernel '{unit.label}' ({error})"

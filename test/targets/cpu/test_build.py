@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
@@ -14,10 +15,10 @@ import dlc
 from bench.networks.bert import build as bert
 from bench.networks.mlp import build as mlp
 from dlc.errors import DLCError, TargetError
-from dlc.lowering.pipeline import Pipeline
+from dlc.lowering.pipelines import passes_between
 from dlc.targets import object_store
 from dlc.targets.cpu import build
-from dlc.targets.cpu.worker_pool import Task, WorkerCrash, WorkerPool, WorkersUnavailable
+from dlc.targets.cpu.worker_pool import VARIABLE, Task, WorkerCrash, WorkerPool, WorkersUnavailable
 from dlc.tools.commands.checks import difference
 
 
@@ -72,15 +73,21 @@ def test_a_crash_names_the_kernel_and_leaves_a_reproducer(monkeypatch: pytest.Mo
 
 
 def test_foreign_passes_are_compiled_here_and_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert build.is_own(Pipeline.between("dl", "llvm"))
+    assert build.is_own(passes_between("dl", "llvm"))
+    monkeypatch.setattr(build, "plugin_passes", lambda: frozenset({"affine-schedule-generic"}))
+    assert build.is_own(passes_between("dl", "linalg"))
+    assert not build.is_own(["affine-schedule-generic"])
+    assert not build.is_own(passes_between("affine", "llvm"))
 
-    class Foreign(dlc.Pass):
-        pass_name = "foreign"
 
-        def run(self, op: object) -> None:
-            pass
-
-    pipeline = Pipeline.between("linalg", "llvm")
-    pipeline.append(Foreign())
-    assert not build.is_own(pipeline)
-    assert not build.is_own(Pipeline([Pipeline([Foreign()])]))
+def test_passes_that_workers_run_are_not_imported_here() -> None:
+    code = """
+import sys
+import dlc
+from bench.networks.bert import build
+dlc.compile(dlc.import_onnx(build(layers=1, hidden=32, heads=2, vocab=50, seq=8)))
+assert "dlc.lowering.linalg.plan_memory" in sys.modules
+assert "dlc.lowering.affine.codegen.tile_registers" not in sys.modules
+"""
+    environment = os.environ | {VARIABLE: "2", "DLC_CACHE_DIR": ""}
+    subprocess.run([sys.executable, "-c", code], env=environment, check=True, cwd=Path(dlc.__file__).parents[1])
