@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import mmap
+from collections.abc import Iterable
 
 import numpy as np
 
@@ -15,17 +16,24 @@ _HUGE_PAGE = 2 << 20
 decoding step of GPT-2 0.90, and ResNet-50 0.95."""
 
 
-def gather(arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """Row-major copies of `arrays`, which is emptied on the way, so that most of them are in memory once only."""
-    sizes = {key: -(-array.nbytes // LINE) * LINE for key, array in arrays.items()}
-    memory, begin = new_memory(sum(sizes.values())), 0
-    found: dict[str, np.ndarray] = {}
-    for key, size in sizes.items():
-        array = arrays.pop(key)
-        made = memory[begin : begin + array.nbytes].view(array.dtype).reshape(array.shape)
+class WeightMemory:
+    """One block for copies of arrays, each of which starts at a cache line."""
+
+    def __init__(self, sizes: Iterable[int]) -> None:
+        """Room for arrays of `sizes` bytes; what is not taken of it stays untouched."""
+        self._free = new_memory(sum(map(_padded, sizes)))
+
+    def copy(self, array: np.ndarray) -> np.ndarray:
+        """A row-major copy of `array` in the room that is left."""
+        made = self._free[: array.nbytes].view(array.dtype).reshape(array.shape)
         np.copyto(made, array)
-        found[key], begin = made, begin + size
-    return found
+        self._free = self._free[_padded(array.nbytes) :]
+        return made
+
+
+def _padded(size: int) -> int:
+    """`size` bytes in whole cache lines."""
+    return -(-size // LINE) * LINE
 
 
 def give_free_memory_back() -> None:

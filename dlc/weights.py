@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+import math
+from collections.abc import Callable, Iterable, Iterator, Set
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -17,7 +18,7 @@ from dlc.runtime.arguments import bind_arguments
 from dlc.runtime.signature import TensorSpec, show_type
 from dlc.sources import ParamTable
 from dlc.targets.signature import has_signature
-from dlc.weight_memory import LINE, gather
+from dlc.weight_memory import LINE, WeightMemory
 
 _MOST_COPIED = 16 << 20
 """Bytes from which on a weight that is read as it is stays where the model has it, mapped from a file perhaps."""
@@ -76,18 +77,23 @@ class WeightRecipe:
         given = {spec.name: params[spec.name] for spec in self.needed if spec.name in params}
         names = [spec.name for spec in self.needed]
         found = dict(zip(names, bind_arguments(self.needed, [given]), strict=True))
-        kept = _placed({key: array for key, array in found.items() if key in self.read}, found.values(), known)
+        computed = {spec.name: spec for spec in self._computed()}
+        read = {key: array for key, array in found.items() if key in self.read}
+        place = _Placement.of(found.values(), read.values(), computed.values(), known)
+        kept = {key: place(key, array) for key, array in read.items()}
         if self.module is None:
             return kept
+
+        def made(key: str, array: np.ndarray) -> np.ndarray:
+            if array.shape != computed[key].shape:
+                have = show_type(computed[key].dtype, array.shape)
+                raise ValueError(f"'{key}' would be {have} instead of {computed[key]}")
+            return place(key, array)
+
         try:
-            computed = precomputed(self.module, found)
+            return kept | precomputed(self.module, found, made)
         except (ValueError, IndexError, ArithmeticError) as error:
             raise InvalidInputError(f"weights cannot be computed from these: {error}") from None
-        for spec in self._computed():
-            if (shape := computed[spec.name].shape) != spec.shape:
-                have = show_type(spec.dtype, shape)
-                raise InvalidInputError(f"weights cannot be computed from these: '{spec.name}' would be {have} instead of {spec}")
-        return kept | _placed(computed, found.values(), known)
 
     def _computed(self) -> list[TensorSpec]:
         """The weights that `module` computes."""
@@ -99,19 +105,38 @@ class WeightRecipe:
         return [TensorSpec(key, kind.shape, kind.dtype) for key, kind in pairs if kind is not None]
 
 
-def _placed(arrays: dict[str, np.ndarray], given: Iterable[np.ndarray], known: Known) -> dict[str, np.ndarray]:
-    """Copies of `arrays`, which is emptied, in memory made for weights; what lies well in memory of `given` ones stays there.
+@dataclass(frozen=True)
+class _Placement:
+    """Puts arrays where weights lie: into `memory`, unless they lie well in that of `owners`, or are `known`."""
 
-    What is `known` needs no copy.
-    """
-    owners = {id(_owner(array)) for array in given}
-    staying = [key for key, array in arrays.items() if id(_owner(array)) in owners and _lies_well(array)]
-    kept = {key: arrays.pop(key) for key in staying}
-    for key in list(arrays):
-        if (earlier := known(key, arrays[key])) is not None:
-            kept[key] = earlier
-            del arrays[key]
-    return kept | gather(arrays)
+    memory: WeightMemory
+    owners: frozenset[int]
+    known: Known
+
+    @classmethod
+    def of(
+        cls, given: Iterable[np.ndarray], read: Iterable[np.ndarray], computed: Iterable[TensorSpec], known: Known
+    ) -> _Placement:
+        """For the arrays `read`, of `given` ones, and those of `computed`."""
+        owners = frozenset(id(_owner(array)) for array in given)
+        moving = [array.nbytes for array in read if not _stays(array, owners)]
+        return cls(WeightMemory([*moving, *map(_size, computed)]), owners, known)
+
+    def __call__(self, key: str, array: np.ndarray) -> np.ndarray:
+        if _stays(array, self.owners):
+            return array
+        earlier = self.known(key, array)
+        return self.memory.copy(array) if earlier is None else earlier
+
+
+def _stays(array: np.ndarray, owners: Set[int]) -> bool:
+    """Whether an array is in memory of `owners`, and lies well there."""
+    return id(_owner(array)) in owners and _lies_well(array)
+
+
+def _size(spec: TensorSpec) -> int:
+    """The bytes of a weight whose sizes are numbers, or none where it cannot be computed."""
+    return math.prod(dim for dim in spec.shape if isinstance(dim, int)) * spec.numpy_dtype.itemsize
 
 
 def _owner(array: np.ndarray) -> np.ndarray:

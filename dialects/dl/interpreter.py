@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +11,9 @@ import numpy as np
 from dlc._mlir import ir
 from dlc.dialects.dl import op_class
 from dlc.dialects.dl.control import CONTROL, SCALAR_OPS, run_control
+
+Made = Callable[[str, np.ndarray], np.ndarray]
+MadeOfValue = Callable[[ir.Value, np.ndarray], np.ndarray]
 
 _ENDS = ("func.return", "dl.yield", "scf.yield", "scf.condition")
 
@@ -31,16 +34,20 @@ def interpret(module: ir.Module, inputs: Sequence[np.ndarray], params: Mapping[s
         return _Program(functions, {**params, **precomputed(module, params)}).run(_entry(functions), inputs)
 
 
-def precomputed(module: ir.Module, params: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """The arrays that the module's functions marked `dl.precompute` give, by their keys (result attribute `dl.param`)."""
+def precomputed(module: ir.Module, params: Mapping[str, np.ndarray], made: Made | None = None) -> dict[str, np.ndarray]:
+    """The arrays that the module's functions marked `dl.precompute` give, by their keys (result attribute `dl.param`).
+
+    `made` is told each of them as soon as it is computed, and gives the one to take in its place.
+    """
     functions = {op.operation.attributes["sym_name"].value: op.operation for op in module.body.operations}
     found: dict[str, np.ndarray] = {}
     with np.errstate(all="ignore"):
         for function in functions.values():
             if "dl.precompute" not in function.attributes:
                 continue
-            arrays = _Program(functions, {**params, **found}).run(function, ())
-            found.update(zip(_result_keys(function), arrays, strict=True))
+            keys = _result_keys(function)
+            arrays = _Program(functions, {**params, **found}).run(function, (), _by_value(function, keys, made) if made else None)
+            found.update(zip(keys, arrays, strict=True))
     return found
 
 
@@ -59,6 +66,13 @@ def _result_keys(function: ir.Operation) -> list[str]:
     return [str(ir.DictAttr(entry)["dl.param"].value) for entry in ir.ArrayAttr(function.attributes["res_attrs"])]
 
 
+def _by_value(function: ir.Operation, keys: Sequence[str], made: Made) -> MadeOfValue:
+    """`made` for the values that a function returns, by the first of their keys."""
+    block = function.regions[0].blocks[0]
+    returned = dict(reversed(list(zip(block.operations[len(block.operations) - 1].operands, keys, strict=True))))
+    return lambda value, array: made(returned[value], array) if value in returned else array
+
+
 @dataclass(frozen=True)
 class _Program:
     """The functions of a module by name, and the arrays of its params by key."""
@@ -66,14 +80,14 @@ class _Program:
     functions: Mapping[str, ir.Operation]
     params: Mapping[str, np.ndarray]
 
-    def run(self, function: ir.Operation, inputs: Sequence[np.ndarray]) -> list[np.ndarray]:
-        """What the function returns."""
+    def run(self, function: ir.Operation, inputs: Sequence[np.ndarray], made: MadeOfValue | None = None) -> list[np.ndarray]:
+        """What the function returns; each array that its body computes is what `made` makes of it."""
         if not len(function.regions[0].blocks):
             raise NotInterpretable(f"function '{function.attributes['sym_name'].value}' has no body")
         block = function.regions[0].blocks[0]
-        return self._run_block(block, dict(zip(block.arguments, inputs, strict=True)))
+        return self._run_block(block, dict(zip(block.arguments, inputs, strict=True)), made)
 
-    def _run_block(self, block: ir.Block, values: dict[ir.Value, np.ndarray]) -> list[np.ndarray]:
+    def _run_block(self, block: ir.Block, values: dict[ir.Value, np.ndarray], made: MadeOfValue | None = None) -> list[np.ndarray]:
         """What the block's terminator gives, from the arrays of the values that the block reads."""
         last_use = _last_uses(block)
         for index, op in enumerate(block.operations):
@@ -83,7 +97,7 @@ class _Program:
             if _is_unread(operation, last_use):
                 continue
             for result, array in zip(operation.results, self._run_op(operation, values), strict=True):
-                values[result] = array
+                values[result] = made(result, array) if made else array
             for value in _read_by(operation):
                 if last_use[value] == index:
                     values.pop(value, None)  # a large network does not fit in memory otherwise

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from dlc import weight_memory
-from dlc.weight_memory import LINE, gather, new_memory
+from dlc.weight_memory import LINE, WeightMemory, new_memory
 
 HUGE_PAGE = 2 << 20
 
@@ -22,16 +22,15 @@ def test_copies_start_at_cache_lines() -> None:
         "bf16": np.arange(5).astype(ml_dtypes.bfloat16),
         "large": np.arange(HUGE_PAGE, dtype=np.int32),
     }
-    left = dict(given)
-    found = gather(left)
-    assert not left
-    assert list(found) == list(given)
+    memory = WeightMemory(array.nbytes for array in given.values())
+    found = {key: memory.copy(array) for key, array in given.items()}
     for key, array in found.items():
         assert array.dtype == given[key].dtype
         np.testing.assert_array_equal(array, given[key])
         assert array.flags.carray
         assert array.ctypes.data % LINE == 0
         assert not np.may_share_memory(array, given[key])
+        assert not any(np.shares_memory(array, other) for name, other in found.items() if name != key)
 
 
 @pytest.mark.parametrize("size", [0, 1, HUGE_PAGE - 1, HUGE_PAGE, 3 * HUGE_PAGE + 5])

@@ -38,6 +38,28 @@ def test_calls_and_computed_weights() -> None:
     assert np.array_equal(precomputed(module, {"w": _W})["w.negated"], -_W)
 
 
+def test_computed_weights_are_told_one_by_one() -> None:
+    text = """
+    func.func @precompute() -> (tensor<4xf32> {dl.param = "n"}, tensor<4xf32> {dl.param = "m"}) attributes {dl.precompute} {
+      %w = "dl.param"() {key = "w", shape = array<i64: 4>, dtype = f32} : () -> tensor<4xf32>
+      %0 = "dl.neg"(%w) : (tensor<4xf32>) -> tensor<4xf32>
+      %1 = "dl.add"(%0, %0) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+      %2 = "dl.add"(%1, %w) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+      return %2, %0 : tensor<4xf32>, tensor<4xf32>
+    }
+    """
+    told: list[str] = []
+
+    def made(key: str, array: np.ndarray) -> np.ndarray:
+        told.append(key)
+        return array + 1
+
+    found = precomputed(dlc.parse_module(text, "functions.mlir"), {"w": _W}, made)
+    assert told == ["m", "n"]  # as they are computed
+    assert np.array_equal(found["m"], 1 - _W)
+    assert np.array_equal(found["n"], 2 * (1 - _W) + _W + 1)  # of what was taken in the place of "m"
+
+
 def test_function_without_body_is_refused() -> None:
     text = MODULE.replace("func.func private @kernel_0_add", "func.func private @other", 1)
     declared = "func.func private @kernel_0_add(tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>"
