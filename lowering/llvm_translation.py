@@ -22,21 +22,26 @@ def untranslatable(module: ir.Operation, dialects: Sequence[str], convert: str) 
 
     `convert` is the pass that makes ops of `dialects`.
     """
-    known: set[ir.Type] = set()
-    for op in nested_ops(module):
-        if op == module:
-            continue
-        if op.name.partition(".")[0] not in dialects:
-            yield op, f"needs ops of {' and '.join(dialects)}, found '{op.name}'", f"run {convert} first"
-        if op.name in _TYPE_HOLDERS:
-            for found in _types_of(op) - known:
-                known.add(found)
+    names: set[str] = set()
+    known: set[ir.Attribute] = set()
+    for op in nested_ops(module)[1:]:
+        name = op.name
+        if name not in names and name.partition(".")[0] not in dialects:
+            yield op, f"needs ops of {' and '.join(dialects)}, found '{name}'", f"run {convert} first"
+        names.add(name)
+        if name in _TYPE_HOLDERS:
+            for found in _new_types_of(op, known):
                 if _FOREIGN_TYPE.search(_NAME.sub("", str(found))):
                     yield op, f"LLVM has no type {found}", "name one of its own: integers, floats, !llvm.ptr, !llvm.struct, ..."
 
 
-def _types_of(op: ir.Operation) -> set[ir.Type]:
-    return {found for named in op.attributes for found in _types_in(op.attributes[named])}
+def _new_types_of(op: ir.Operation, known: set[ir.Attribute]) -> Iterator[ir.Type]:
+    """The types in the attributes of an op that are not `known`, which they are from then on."""
+    for named in op.attributes:
+        attribute = op.attributes[named]
+        if attribute not in known:
+            known.add(attribute)
+            yield from _types_in(attribute)
 
 
 def _types_in(attribute: ir.Attribute) -> Iterator[ir.Type]:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass
-from math import prod
 
 from dlc._mlir import ir
-from dlc.analysis.buffers import has_strides, nested_ops
+from dlc.analysis.buffers import nested_ops
 from dlc.analysis.symbols import symbol_name
 from dlc.lowering.affine_to_llvm.allocations import guard_allocations
 from dlc.lowering.affine_to_llvm.bare_pointers import pass_bare_pointers
@@ -17,44 +15,36 @@ from dlc.lowering.affine_to_llvm.computed_addresses import has_computed_addresse
 from dlc.lowering.affine_to_llvm.half_storage import hold_halves, move_halves_as_integers
 from dlc.lowering.affine_to_llvm.hoist_scratch import hoist_scratch
 from dlc.lowering.affine_to_llvm.interfaces import C_INTERFACE, merge_interfaces
+from dlc.lowering.affine_to_llvm.lowerable import Present, require_lowerable
 from dlc.lowering.affine_to_llvm.named_calls import name_calls
 from dlc.lowering.affine_to_llvm.rotate_loops import OPTIMIZED, needs_no_optimizer, rotate_loops
 from dlc.lowering.affine_to_llvm.run_time_errors import lower_assertions
 from dlc.lowering.affine_to_llvm.target_features import fit_to_target
-from dlc.lowering.axes import axis_of
 from dlc.lowering.native import run_native
 from dlc.lowering.pass_base import Pass, PassFailure
-from dlc.lowering.policy import policy
 
-_REMEDIES = {
-    "dl": "run convert-dl-to-linalg first",
-    "tensor": "run linalg-bufferize-tensors first",
-    "bufferization": "run linalg-insert-deallocs first",
-    "linalg": "run convert-linalg-to-affine first",
+_TO_LOOPS: Mapping[str, tuple[str, ...]] = {
+    "expand-strided-metadata": (),
+    "lower-affine": (),
+    "loop-invariant-code-motion": (),
+    "convert-vector-to-scf{full-unroll=true}": ("vector.transfer_", "vector.print"),
+    "arith-emulate-unsupported-floats{source-types=bf16 target-type=f32}": (),
+    "math-extend-to-supported-types{target-type=f32 extra-types=f16}": ("math.",),
+    "arith-expand{include-bf16=true}": (),
 }
-_TO_LOOPS = (
-    "expand-strided-metadata",
-    "lower-affine",
-    "loop-invariant-code-motion",
-    "convert-vector-to-scf{full-unroll=true}",
-    "arith-emulate-unsupported-floats{source-types=bf16 target-type=f32}",
-    "math-extend-to-supported-types{target-type=f32 extra-types=f16}",
-    "arith-expand{include-bf16=true}",
-)
-_LOWERING = (
-    "convert-scf-to-cf",
-    "canonicalize",
-    "cse",
-    "convert-math-to-llvm",
-    "convert-math-to-libm",
-    "finalize-memref-to-llvm{use-generic-functions=true}",
-    "convert-vector-to-llvm",
-    "convert-to-llvm",
-    "reconcile-unrealized-casts",
-    "canonicalize",
-    "cse",
-)
-_NO_DIVISOR = re.compile(r"\b(?:floordiv|ceildiv|mod) [-0]")
+"""Upstream's passes, each with how the names of the ops begin that it is for; none where most kernels have such ops."""
+_LOWERING: Mapping[str, tuple[str, ...]] = {
+    "convert-scf-to-cf": (),
+    "canonicalize": (),
+    "cse": (),
+    "convert-math-to-llvm": ("math.",),
+    "convert-math-to-libm": ("math.",),
+    "finalize-memref-to-llvm{use-generic-functions=true}": (),
+    "convert-vector-to-llvm": (),
+    "convert-to-llvm": (),
+    "reconcile-unrealized-casts": (),
+}
+_CLEAN_UP = ("canonicalize", "cse")
 _NOALIAS = "llvm.noalias"
 _RUNTIME_ALIGNMENT = 64
 """What `_mlir_memref_to_llvm_alloc` guarantees; asking for no more keeps the freed and the used pointer the same."""
@@ -79,13 +69,9 @@ class ConvertAffineToLlvm(Pass):
 
     def run(self, op: ir.Operation) -> None:
         ops = nested_ops(op)
-        for inner in ops:
-            _require_loops(inner)
-            _require_strides(inner)
-            _require_axis(inner)
-            _require_divisors(inner)
-            _require_mask(inner)
-            _drop_alignment(inner)
+        present = require_lowerable(ops)
+        for alloc in [inner for inner in ops if inner.name == "memref.alloc"]:
+            _drop_alignment(alloc)
         pass_bare_pointers(op, ops)
         noalias, scalar = {}, set()
         entries = _entries_of(op)
@@ -98,11 +84,11 @@ class ConvertAffineToLlvm(Pass):
             noalias[name] = _noalias_pointers(function)
             scalar |= {name} if has_computed_addresses(inside) else set()
         lower_assertions(op, [inner for inner in ops if inner.name == "cf.assert"])
-        run_native(op, *_TO_LOOPS)
+        run_native(op, *_needed(_TO_LOOPS, present))
         if needs_no_optimizer(op):
             op.attributes[OPTIMIZED] = ir.UnitAttr.get(op.context)
         rotate_loops(nested_ops(op))
-        run_native(op, *_LOWERING)
+        run_native(op, *_needed(_LOWERING, present), *_CLEAN_UP)
         _mark_noalias(op, noalias)
         for function in _named(op, scalar):
             keep_from_vectorizer(function)
@@ -111,57 +97,20 @@ class ConvertAffineToLlvm(Pass):
         for function in _interfaces(op):
             name_calls(function)
         ops = nested_ops(op)
-        if hold_halves(ops):
+        if hold_halves(present.types):
             move_halves_as_integers(ops)
             ops = nested_ops(op)
         move_bools_as_bytes(ops)
         fit_to_target(op)
 
 
-def _require_loops(op: ir.Operation) -> None:
-    dialect = op.name.split(".")[0]
-    if dialect not in _REMEDIES:
-        return
-    on_tensors = any(isinstance(value.type, ir.RankedTensorType) for value in [*op.operands, *op.results])
-    remedy = _REMEDIES["tensor" if dialect == "linalg" and on_tensors else dialect]
-    where = " on tensors" if on_tensors else ""
-    raise PassFailure(op, f"needs affine, scf and memref, found '{op.name}'{where}", remedy)
-
-
-def _require_strides(op: ir.Operation) -> None:
-    """Refuse memrefs whose elements no strides find: upstream's lowering leaves their loads and stores as they are."""
-    arguments = [argument for region in op.regions for block in region.blocks for argument in block.arguments]
-    for value in [*op.results, *arguments]:
-        if isinstance(value.type, ir.MemRefType) and not has_strides(value.type):
-            raise PassFailure(op, f"the layout of {value.type} has no strides", "run normalize-memrefs first")
-
-
-def _require_axis(op: ir.Operation) -> None:
-    """Refuse sizes of axes that a memref has not: upstream's lowering reads beyond its sizes."""
-    if op.name == "memref.dim":
-        axis_of(op)
-
-
-def _require_mask(op: ir.Operation) -> None:
-    """Refuse constant masks of vast vectors: upstream's lowering makes a constant of each lane."""
-    if op.name != "vector.constant_mask":
-        return
-    lanes = prod(ir.VectorType(op.results[0].type).shape)
-    if lanes > policy().limits.mask_lanes:
-        raise PassFailure(op, f"a constant mask of {lanes} lanes", f"use vectors of {policy().limits.mask_lanes} lanes at most")
-
-
-def _require_divisors(op: ir.Operation) -> None:
-    """Refuse divisions by what is no positive number: upstream's lowering ends the process at them."""
-    if not op.name.startswith("affine."):
-        return
-    for _, attribute in op.attributes.items():
-        if isinstance(attribute, (ir.AffineMapAttr, ir.IntegerSetAttr)) and _NO_DIVISOR.search(str(attribute)):
-            raise PassFailure(op, f"{attribute} divides by what is no positive number", "divide by a positive constant")
+def _needed(passes: Mapping[str, tuple[str, ...]], present: Present) -> list[str]:
+    """Those of `passes` that have something to do."""
+    return [name for name, ops in passes.items() if not ops or present.has(*ops)]
 
 
 def _drop_alignment(op: ir.Operation) -> None:
-    if op.name != "memref.alloc" or "alignment" not in op.attributes:
+    if "alignment" not in op.attributes:
         return
     if ir.IntegerAttr(op.attributes["alignment"]).value <= _RUNTIME_ALIGNMENT:
         del op.attributes["alignment"]
