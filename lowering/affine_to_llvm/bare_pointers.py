@@ -68,14 +68,14 @@ def _take_pointers(function: ir.Operation, positions: Sequence[int]) -> None:
                 argument = block.arguments[index]
                 argument.set_type(pointer)
                 users = list(argument.uses)
-                memref = _described(argument, ir.MemRefType(inputs[index]))
+                memref = memref_at(argument, ir.MemRefType(inputs[index]))
                 for use in users:
                     use.owner.operation.operands[use.operand_number] = memref
 
 
-def _described(pointer: ir.Value, kind: ir.MemRefType) -> ir.Value:
-    """Emit the memref of type `kind` that begins at `pointer`."""
-    descriptor = ir.Operation.create("llvm.mlir.poison", results=[_descriptor_type(kind)]).result
+def memref_at(pointer: ir.Value, kind: ir.MemRefType) -> ir.Value:
+    """Emit the memref of the type `kind`, which `is_bare`, that begins at `pointer`."""
+    descriptor = ir.Operation.create("llvm.mlir.poison", results=[descriptor_type(kind)]).result
     strides, _ = kind.get_strides_and_offset()
     fields = [([_ALLOCATED], pointer), ([_ALIGNED], pointer), ([_OFFSET], _constant(0))]
     fields += [([_SIZES, axis], _constant(size)) for axis, size in enumerate(kind.shape)]
@@ -88,21 +88,24 @@ def _described(pointer: ir.Value, kind: ir.MemRefType) -> ir.Value:
     return ir.Operation.create("builtin.unrealized_conversion_cast", results=[kind], operands=[descriptor]).result
 
 
+def pointer_to(memref: ir.Value) -> ir.Value:
+    """Emit the pointer to the first element of a memref whose type `is_bare`."""
+    descriptor = ir.Operation.create(
+        "builtin.unrealized_conversion_cast", results=[descriptor_type(ir.MemRefType(memref.type))], operands=[memref]
+    ).result
+    attributes = {"position": ir.DenseI64ArrayAttr.get([_ALIGNED])}
+    pointer = ir.Type.parse(_POINTER, memref.context)
+    return ir.Operation.create("llvm.extractvalue", results=[pointer], operands=[descriptor], attributes=attributes).result
+
+
 def _pass_pointers(call: ir.Operation, positions: Sequence[int]) -> None:
-    pointer = ir.Type.parse(_POINTER, call.context)
     with ir.InsertionPoint(call), call.location:
         for index in positions:
-            value = call.operands[index]
-            descriptor = ir.Operation.create(
-                "builtin.unrealized_conversion_cast", results=[_descriptor_type(ir.MemRefType(value.type))], operands=[value]
-            ).result
-            attributes = {"position": ir.DenseI64ArrayAttr.get([_ALIGNED])}
-            call.operands[index] = ir.Operation.create(
-                "llvm.extractvalue", results=[pointer], operands=[descriptor], attributes=attributes
-            ).result
+            call.operands[index] = pointer_to(call.operands[index])
 
 
-def _descriptor_type(kind: ir.MemRefType) -> ir.Type:
+def descriptor_type(kind: ir.MemRefType) -> ir.Type:
+    """The struct that memrefs of a type become."""
     sizes = f", array<{kind.rank} x i64>, array<{kind.rank} x i64>" if kind.rank else ""
     return ir.Type.parse(f"!llvm.struct<(ptr, ptr, i64{sizes})>", kind.context)
 

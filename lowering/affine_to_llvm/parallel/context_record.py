@@ -6,13 +6,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dlc._mlir import arith, func, ir
+from dlc.lowering.affine_to_llvm.bare_pointers import descriptor_type, is_bare, memref_at, pointer_to
 
 _POINTER = "!llvm.ptr"
 
 
 @dataclass(frozen=True)
 class ContextRecord:
-    """A struct with one field per value: `types` are those of the values, `fields` their twins in the llvm dialect."""
+    """A struct with one field per value: `types` are those of the values, `fields` what stands for them in the llvm dialect.
+
+    That is a pointer for a static buffer, whose task is told the rest by its type, and a value's twin else.
+    """
 
     types: tuple[ir.Type, ...]
     fields: tuple[ir.Type, ...]
@@ -37,7 +41,7 @@ class ContextRecord:
             attributes = {"elem_type": ir.TypeAttr.get(self._struct)}
             record = _create("llvm.alloca", [one], ir.Type.parse(_POINTER), attributes)
         for position, value in enumerate(values):
-            field = _cast(value, self.fields[position])
+            field = pointer_to(value) if is_bare(value.type) else _cast(value, self.fields[position])
             ir.Operation.create("llvm.store", operands=[field, self._field_address(record, position)])
         return record
 
@@ -61,7 +65,8 @@ class ContextRecord:
 
     def _load(self, record: ir.Value, position: int) -> ir.Value:
         address = self._field_address(record, position)
-        return _cast(_create("llvm.load", [address], self.fields[position]), self.types[position])
+        field, kind = _create("llvm.load", [address], self.fields[position]), self.types[position]
+        return memref_at(field, ir.MemRefType(kind)) if is_bare(kind) else _cast(field, kind)
 
     def _field_address(self, record: ir.Value, position: int) -> ir.Value:
         attributes = {
@@ -72,10 +77,11 @@ class ContextRecord:
 
 
 def _llvm_type(kind: ir.Type) -> ir.Type | None:
-    """The type of a value after lowering; memrefs become descriptors."""
+    """The type of what stands for a value after lowering: memrefs become descriptors, static ones pointers."""
+    if is_bare(kind):
+        return ir.Type.parse(_POINTER)
     if isinstance(kind, ir.MemRefType):
-        sizes = f", array<{kind.rank} x i64>, array<{kind.rank} x i64>" if kind.rank else ""
-        return ir.Type.parse(f"!llvm.struct<(ptr, ptr, i64{sizes})>")
+        return descriptor_type(kind)
     if isinstance(kind, ir.IndexType):
         return ir.IntegerType.get_signless(64)
     element = kind.element_type if isinstance(kind, ir.VectorType) else kind
