@@ -207,6 +207,7 @@ PIPELINES: Mapping[str, NamedPipeline] = {
                     "expand-integer-division",
                     "legalize-float-truncations",
                     "split-masked-stores",
+                    "affine-flatten-accesses",
                     "convert-affine-to-llvm",
                 ),
             ),
