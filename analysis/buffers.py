@@ -143,7 +143,7 @@ def written_roots(op: ir.Operation) -> list[ir.Value]:
 def written_values(op: ir.Operation) -> list[ir.Value]:
     """The memref operands that `op` itself may write."""
     name = op.name
-    if name in _NEVER_WRITES or (name.startswith("arith.") and name != "arith.select"):
+    if name in _NEVER_WRITES or (name.startswith(_WITHOUT_MEMREFS) and name != "arith.select"):
         return []
     if is_linalg(op):
         return [value for value in outputs_of(op) if is_memref(value)]
@@ -166,6 +166,7 @@ _READERS = frozenset(
         "scf.yield",
     }
 )
+_WITHOUT_MEMREFS = ("arith.", "math.", "vector.broadcast", "vector.fma")
 _NEVER_WRITES = _READERS | VIEW_OPS | _QUERIES | ALLOCATIONS
 _WRITERS = {
     "memref.copy": 1,

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from dlc._mlir import affine, ir
@@ -24,6 +25,8 @@ from dlc.lowering.affine.schedule.given_tiles import leave_tile
 from dlc.lowering.pass_base import Pass, PassFailure, option
 from dlc.lowering.policy import policy
 from dlc.targets.machine import Machine, facts_of
+
+_Stride = Callable[[ir.Operation, Loop], "int | None"]
 
 
 @dataclass(frozen=True)
@@ -75,7 +78,7 @@ def _given(nest: Nest) -> _Transpose | None:
         raise PassFailure(
             nest.top, "the schedule does not name two parallel loops and 4, 8 or 16 lanes", "change it, or leave it out"
         )
-    transpose = _transpose(nest, nest.band[places[0]], nest.band[places[1]], tile.lanes)
+    transpose = _transpose(nest, nest.band[places[0]], nest.band[places[1]], tile.lanes, _stride)
     if transpose is None:
         raise PassFailure(
             nest.top, "the nest does not load along one of the schedule's loops and store along the other", "leave it out"
@@ -90,9 +93,9 @@ def _found(nest: Nest, vector_bits: int) -> _Transpose | None:
     size = min(policy().memory.largest_transpose, vector_bits // widest_element(nest.body))
     if size < policy().memory.smallest_transpose:
         return None
-    found = [
-        transpose for lane_loop in nest.band for across in nest.band if (transpose := _transpose(nest, lane_loop, across, size))
-    ]
+    stride = functools.cache(_stride)
+    pairs = [(lane_loop, across) for lane_loop in nest.band for across in nest.band]
+    found = [transpose for lane_loop, across in pairs if (transpose := _transpose(nest, lane_loop, across, size, stride))]
     return next((transpose for transpose in found if all(_is_long(loop) for loop in (transpose.lane_loop, transpose.across))), None)
 
 
@@ -100,12 +103,12 @@ def _is_long(loop: Loop) -> bool:
     return loop.extent is None or loop.extent >= policy().memory.smallest_transpose
 
 
-def _transpose(nest: Nest, lane_loop: Loop, across: Loop, size: int) -> _Transpose | None:
-    """`nest` as a transpose along two of its loops, None when it is not one."""
+def _transpose(nest: Nest, lane_loop: Loop, across: Loop, size: int, stride: _Stride) -> _Transpose | None:
+    """`nest` as a transpose along two of its loops, None when it is not one; `stride` is `_stride`."""
     if lane_loop is across or nest.inner_loops:
         return None
-    loads = [op for op in nest.body if op.name == "affine.load" and _stride(op, lane_loop) not in (0, 1)]
-    if not loads or any(_stride(op, across) != 1 or _is_bool(op) for op in loads):
+    loads = [op for op in nest.body if op.name == "affine.load" and stride(op, lane_loop) not in (0, 1)]
+    if not loads or any(stride(op, across) != 1 or _is_bool(op) for op in loads):
         return None
     results = tuple(op.results[0] for op in loads)
     others = [op for op in nest.body if not any(op == load for load in loads)]

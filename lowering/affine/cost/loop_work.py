@@ -55,7 +55,7 @@ class _Estimate:
     def op(self, op: ir.Operation) -> int:
         if not len(op.regions):
             return 1
-        branches = [sum(self.op(inner) for block in region.blocks for inner in real_ops(block)) for region in op.regions]
+        branches = [sum(map(self._block, region.blocks)) for region in op.regions]
         if op.name == "affine.if":
             holds = self._holds(op)
             return (
@@ -63,6 +63,11 @@ class _Estimate:
             )
         trips = self.trips(op) if op.name == "affine.for" else None if op.name == "scf.for" else 1
         return (policy().cost.assumed_inner_trips if trips is None else trips) * sum(branches)
+
+    def _block(self, block: ir.Block) -> int:
+        ops = real_ops(block)
+        with_regions = [op for op in ops if len(op.regions)]
+        return len(ops) - len(with_regions) + sum(map(self.op, with_regions))
 
     def trips(self, loop: ir.Operation) -> int | None:
         """The iterations of an `affine.for`; None where they are not known."""

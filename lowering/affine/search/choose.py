@@ -179,7 +179,7 @@ def _tiles_of(nest: Nest, limits: TileLimits, conflicts: SetConflicts, generator
     functions = None if nest.inner_loops else function_body(nest.body, lanes, limits.machine)
     for place, facts in _lane_loops(nest, lanes, generator == "tile"):
         cost = LoopNestCost(nest, facts, nest.loops[place], functions)
-        tiles = _tiles(nest, Tile(generator, place, lanes), facts, conflicts, waits=functions is not None)
+        tiles = _tiles(nest, Tile(generator, place, lanes), facts, conflicts, limits.registers, waits=functions is not None)
         yield from ((cost, tile) for tile in tiles if _fits(cost, tile, limits, conflicts))
 
 
@@ -209,13 +209,17 @@ def _facts(nest: Nest, loop: Loop, lanes: int, reduces: bool = False, may_scatte
         return None
 
 
-def _tiles(nest: Nest, one: Tile, facts: LaneFacts, conflicts: SetConflicts, waits: bool) -> Iterator[Tile]:
-    """Tiles with the lanes of `one`, a tile of a single vector; `waits` says whether the body is long chains of instructions."""
+def _tiles(nest: Nest, one: Tile, facts: LaneFacts, conflicts: SetConflicts, registers: int, waits: bool) -> Iterator[Tile]:
+    """Tiles with the lanes of `one`, a tile of a single vector, without those of more sums than `registers` hold.
+
+    `waits` says whether the body is long chains of instructions.
+    """
     loop, lanes, reduces, jam = nest.lane_loop(one), one.lanes, nest.reduces(one), one.code_generator == "tile"
     if whole := _whole_row(nest, loop, lanes):
         yield replace(one, vectors=whole)
         return
-    unroll_and_jam = list(_unroll_and_jam_choices(nest, loop)) if jam else [()]
+    choices = [(each, math.prod(count for _, count in each)) for each in (_unroll_and_jam_choices(nest, loop) if jam else [()])]
+    most_copies = registers - 1 if nest.inner_loops else math.inf
     most = _most_vectors(nest, facts, is_alone=jam and not reduces and len(nest.band) == 1, waits=waits)
     block = _block_of(nest, loop) // lanes
     for vectors in range(_fewest_vectors(loop, lanes, facts) if most > 1 and not reduces else 1, most + 1):
@@ -226,8 +230,8 @@ def _tiles(nest: Nest, one: Tile, facts: LaneFacts, conflicts: SetConflicts, wai
         if vectors > 1 and not (facts.maskable or _divides(loop, vectors * lanes)):
             continue
         is_part = _is_part(loop, vectors, lanes)
-        for factors in unroll_and_jam:
-            if not (is_part and _follows(nest, facts, factors)):
+        for factors, copies in choices:
+            if vectors * copies <= most_copies and not (is_part and _follows(nest, facts, factors)):
                 yield Tile(one.code_generator, one.lane_loop, lanes, vectors, factors)
     if jam and not reduces and loop.extent is not None and loop.extent <= lanes:
         for factors in _tall_unroll_and_jam_choices(nest, loop, conflicts):

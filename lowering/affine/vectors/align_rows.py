@@ -53,10 +53,11 @@ class AlignRows(Pass):
         least = self.min_bytes or max(streamed_bytes(facts), facts.l3_bytes)
         for top in top_level_loops(op):
             ops = nested_ops(top)
-            read = frozenset(buffers_read(ops))
-            for loop in [inner for inner in ops if inner.name == "affine.for"]:
-                row = _Row.of(loop, facts.vector_bits)
-                if row is not None and any(is_large(buffer, least) and root_of(buffer) not in read for buffer in row.buffers):
+            found = [_Row.of(loop, facts.vector_bits) for loop in ops if loop.name == "affine.for"]
+            rows = [row for row in found if row is not None]
+            read = frozenset(buffers_read(ops) if rows else ())
+            for row in rows:
+                if any(is_large(buffer, least) and root_of(buffer) not in read for buffer in row.buffers):
                     row.align()
 
 
@@ -73,13 +74,14 @@ class _Row:
     @staticmethod
     def of(loop: ir.Operation, vector_bits: int) -> _Row | None:
         """The row that `loop` writes; None where it is none, or begins with a line."""
-        bounds = Bounds.of(loop)
-        body = tuple(inner.operation for inner in loop.regions[0].blocks[0].operations)[:-1]
-        count = _count(bounds)
-        is_free = PARALLEL in loop.attributes and PARALLEL_GROUP not in loop.attributes and not len(loop.results)
-        stores = [op for op in body if op.name == _STORE]
-        if not is_free or count is None or count < policy().memory.aligned_vectors:
+        if PARALLEL not in loop.attributes or PARALLEL_GROUP in loop.attributes or len(loop.results):
             return None
+        bounds = Bounds.of(loop)
+        count = _count(bounds)
+        if count is None or count < policy().memory.aligned_vectors:
+            return None
+        body = tuple(inner.operation for inner in loop.regions[0].blocks[0].operations)[:-1]
+        stores = [op for op in body if op.name == _STORE]
         if not stores or not all(_is_by_lane(op, loop, bounds.step) for op in body):
             return None
         lanes = {ir.VectorType(op.operands[0].type).shape[0] for op in stores}

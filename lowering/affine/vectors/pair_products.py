@@ -14,7 +14,8 @@ def pair_dot_of(op: ir.Operation) -> Dot | None:
     start = owner_of(op.operands[2])
     if start is None or start.name != "vector.fma" or len(list(start.results[0].uses)) != 1:
         return None
-    low, high = (_pair(each, place) for place, each in enumerate((start, op)))
+    low = _pair(start, 0)
+    high = _pair(op, 1) if low else None
     if low is None or high is None or low[1] != high[1]:
         return None
     return Dot(op, start, 2, (low[0], high[0]), low[1])
@@ -25,7 +26,7 @@ def _pair(product: ir.Operation, place: int) -> tuple[ir.Value, ir.Value] | None
     for spread, lanes in (list(product.operands)[:2], list(product.operands)[1::-1]):
         scalar = operands_of(spread, "vector.broadcast")
         narrow = operands_of(scalar[0], "arith.extf") if scalar else None
-        packed = _packed(lanes, place)
+        packed = _packed(lanes, place) if narrow else None
         if narrow is not None and packed is not None and isinstance(narrow[0].type, ir.BF16Type):
             return narrow[0], packed
     return None
