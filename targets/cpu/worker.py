@@ -1,16 +1,22 @@
-"""A process that compiles units for another one, which starts it (see `worker_pool.py`).
+"""Processes that compile units for another one, which starts them (see `worker_group.py`).
 
-It reads requests from standard input and answers on standard output until its caller ends or asks for nothing for a while.
+The first loads the compiler and forks the others, each of which answers requests until its caller ends or asks for nothing for a
+while.
 """
 
 from __future__ import annotations
 
+import ctypes
 import functools
 import gc
 import os
 import select
 import signal
-from typing import TYPE_CHECKING
+import sys
+from collections.abc import Sequence
+from typing import IO, TYPE_CHECKING
+
+from dlc.targets.cpu.worker_group import ORDER, REPORT
 
 if TYPE_CHECKING:
     from dlc._mlir import ir
@@ -20,22 +26,85 @@ IDLE_SECONDS = 60.0
 """After this time without a request a worker gives its memory back."""
 
 
+_PR_SET_PDEATHSIG = 1
+"""Linux's number for it."""
 _UNITS_PER_CONTEXT = 64
 """A context keeps the types and attributes of all modules that were in it, so it is not used for ever."""
 
 
-def main(turns: int) -> None:
-    """Serve until standard input ends. Once it is ready, closing the file `turns` lets the next worker start."""
+def main(channels: list[list[int]]) -> None:
+    """Fork a worker for each of `channels`, file descriptors of its requests, answers and messages; then watch over them."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interrupt from the keyboard is the caller's
     gc.disable()  # a unit leaves little garbage in cycles; it goes with the context
-    requests, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # what native code prints must not get between the answers
+    context = _Context()
+    gc.freeze()
+    woken, wake = os.pipe()
+    os.set_blocking(wake, False)
+    signal.set_wakeup_fd(wake)
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    numbers = {_fork(channels, number, context): number for number in range(len(channels))}
+    for end in (end for channel in channels for end in channel):
+        os.close(end)
+    _watch(numbers, woken)
+
+
+def _fork(channels: Sequence[Sequence[int]], number: int, context: _Context) -> int:
+    """Fork the worker of one channel; returns its process's number."""
+    child = os.fork()
+    if child:
+        return child
+    try:
+        _end_with_parent()
+        signal.set_wakeup_fd(-1)
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        requests, answers, messages = channels[number]
+        for end in (end for other in channels if other is not channels[number] for end in other):
+            os.close(end)
+        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+        os.dup2(messages, 1)  # what native code prints must not get between reports
+        os.dup2(messages, 2)
+        _serve(context, os.fdopen(requests, "rb"), os.fdopen(answers, "wb"))
+    finally:
+        os._exit(0)
+
+
+def _end_with_parent() -> None:
+    """Let the system kill this process when the one that forked it ends, where it can."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+def _watch(numbers: dict[int, int], woken: int) -> None:
+    """Report ends of children and kill those that the caller names, until there are none; all are killed when it ends."""
+    while numbers:
+        ready, _, _ = select.select([0, woken], [], [])
+        if woken in ready:
+            os.read(woken, len(numbers))
+            _report(numbers)
+        order = os.read(0, ORDER.size) if 0 in ready else None
+        if order is None:
+            continue
+        doomed = ORDER.unpack(order) if len(order) == ORDER.size else tuple(numbers.values())
+        for child in [child for child, number in numbers.items() if number in doomed]:
+            os.kill(child, signal.SIGKILL)
+        if not order:
+            return
+
+
+def _report(numbers: dict[int, int]) -> None:
+    """Tell the caller of the children that have ended."""
+    for child in list(numbers):
+        ended, status = os.waitpid(child, os.WNOHANG)
+        if ended:
+            os.write(1, REPORT.pack(numbers.pop(child), os.waitstatus_to_exitcode(status)))
+
+
+def _serve(context: _Context, requests: IO[bytes], answers: IO[bytes]) -> None:
+    """Answer until there are no more requests."""
     from dlc.targets.cpu.protocol import receive, send
     from dlc.targets.fingerprint import compiler_fingerprint
 
-    context = _Context()
-    os.close(turns)
-    send(answers, {"fingerprint": compiler_fingerprint()})
+    send(answers, {"fingerprint": compiler_fingerprint(), "process": os.getpid()})
     while select.select([requests], [], [], IDLE_SECONDS)[0]:
         request = receive(requests)
         if request is None:

@@ -1,42 +1,30 @@
 """Processes that compile units at the same time. MLIR holds Python's lock while it compiles, so threads would take turns.
 
 Workers are started when there is enough to compile, kept for the next time, and end with this process, however that ends.
-They are programs of their own (no fork, no `multiprocessing`), so that scripts without a `__main__` guard work.
+They are no forks of this process, and not of `multiprocessing`, so that scripts with threads or without a `__main__` guard work.
 """
 
 from __future__ import annotations
 
 import atexit
-import contextlib
-import json
 import os
 import selectors
 import signal
-import subprocess
 import sys
-import tempfile
 import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from dlc.errors import DLCError, InvalidInputError
 from dlc.lowering.deadline import Deadline
 from dlc.targets.cpu.protocol import error_of, receive, send
+from dlc.targets.cpu.worker_group import WorkerGroup, WorkerProcess
 from dlc.targets.fingerprint import compiler_fingerprint
 
 VARIABLE = "DLC_COMPILE_WORKERS"
-_BOOT = """
-import contextlib, fcntl, json, sys
-turns, turn = map(int, sys.argv[2:])
-with contextlib.suppress(OSError):  # where the file system has no locks, all start at once
-    fcntl.lockf(turns, fcntl.LOCK_EX, 1, turn)
-sys.path[:] = json.loads(sys.argv[1])
-from dlc.targets.cpu.worker import main
-main(turns)
-"""
 _START_SECONDS = 60.0
 
 
@@ -67,25 +55,12 @@ class WorkerCrash(DLCError):
 
 @dataclass
 class _Worker:
-    process: subprocess.Popen[bytes]
-    messages: IO[bytes]
-    """What it writes on standard error."""
+    process: WorkerProcess
     started: float = field(default_factory=time.monotonic)
     ready: bool = False
+    pid: int = 0
+    """Its process's number, once it is ready."""
     task: int | None = None
-
-    def end(self) -> None:
-        """Kill it; it holds nothing that is worth keeping."""
-        self.process.kill()
-        self.process.wait()
-        for stream in (self.process.stdin, self.process.stdout, self.messages):
-            if stream is not None:
-                _close(stream)
-
-
-def _close(stream: IO[bytes]) -> None:
-    with contextlib.suppress(OSError):  # a request that nobody read
-        stream.close()
 
 
 class WorkerPool:
@@ -95,8 +70,6 @@ class WorkerPool:
         self._lock = threading.Lock()
         self._workers: list[_Worker] = []
         self._unavailable = not can_start()
-        self._turns: IO[bytes] | None = None
-        """A file of whose bytes, one fewer than processors, a worker that starts holds one: the caller computes meanwhile."""
         atexit.register(self.close)
         os.register_at_fork(after_in_child=self._forget)
 
@@ -139,12 +112,14 @@ class WorkerPool:
 
     def _start(self, count: int) -> None:
         self._reap()
-        while not self._unavailable and len(self._workers) < count:
-            try:
-                self._turns = self._turns or tempfile.TemporaryFile()  # noqa: SIM115  # open as long as the pool
-                self._workers.append(_launch(self._turns.fileno(), len(self._workers) % max(1, count - 1)))
-            except OSError:
-                self._unavailable = True
+        if self._unavailable or len(self._workers) >= count:
+            return
+        try:
+            group = WorkerGroup(count - len(self._workers))
+        except OSError:
+            self._unavailable = True
+        else:
+            self._workers += map(_Worker, group.workers)
 
     def _reap(self) -> None:
         """Forget the workers that have ended, as they do after a while without work."""
@@ -153,20 +128,17 @@ class WorkerPool:
 
     def _drop(self, worker: _Worker) -> None:
         self._workers.remove(worker)
-        worker.end()
+        worker.process.end()
 
     def _end_all(self) -> None:
         for worker in self._workers:
-            worker.end()
+            worker.process.end()
         self._workers.clear()
 
     def _forget(self) -> None:
         """A forked child must not talk to its parent's workers."""
         for worker in self._workers:
-            worker.process.returncode = 0  # not the child's to wait for
-            for stream in (worker.process.stdin, worker.process.stdout, worker.messages):
-                if stream is not None:
-                    _close(stream)
+            worker.process.forget()
         self._workers = []
         self._lock = threading.Lock()
 
@@ -203,8 +175,7 @@ class _Batch:
             task = self._tasks[self._pending[-1]]
             record = {"label": task.label, "symbol": task.symbol, "pipeline": task.pipeline, "opt_level": task.opt_level}
             try:
-                assert worker.process.stdin is not None
-                send(worker.process.stdin, record, task.bytecode())  # type: ignore[arg-type]
+                send(worker.process.stdin, record, task.bytecode())
             except OSError:
                 self._pool._drop(worker)  # it ended while it had nothing to do
             else:
@@ -215,7 +186,6 @@ class _Batch:
         with selectors.DefaultSelector() as selector:
             for worker in self._pool._workers:
                 if worker.task is not None or not worker.ready:
-                    assert worker.process.stdout is not None
                     selector.register(worker.process.stdout, selectors.EVENT_READ, worker)
             patience = min(_START_SECONDS, self._deadline.left()) if self._deadline else _START_SECONDS
             for key, _ in selector.select(patience):
@@ -228,8 +198,7 @@ class _Batch:
             self._pool._drop(worker)
 
     def _take(self, worker: _Worker) -> None:
-        assert worker.process.stdout is not None
-        message = receive(worker.process.stdout)  # type: ignore[arg-type]
+        message = receive(worker.process.stdout)
         if not worker.ready:
             self._welcome(worker, message)
         elif message is None:
@@ -240,7 +209,7 @@ class _Batch:
     def _welcome(self, worker: _Worker, message: tuple[dict[str, Any], bytes] | None) -> None:
         """A worker that has just started must be of the same compiler."""
         if message is not None and message[0]["fingerprint"] == compiler_fingerprint():
-            worker.ready = True
+            worker.ready, worker.pid = True, message[0]["process"]
             return
         self._pool._unavailable = True
         self._pool._drop(worker)
@@ -258,8 +227,8 @@ class _Batch:
         position = worker.task
         assert position is not None
         status = worker.process.wait()
-        worker.messages.seek(0)
-        said = worker.messages.read().decode(errors="replace").strip()
+        worker.process.messages.seek(0)
+        said = worker.process.messages.read().decode(errors="replace").strip()
         self._pool._drop(worker)
         if status == 0 and position not in self._given_back:
             self._given_back.add(position)
@@ -284,16 +253,3 @@ def worker_limit() -> int:
 def can_start() -> bool:
     """Whether `sys.executable` is a Python that runs what it is told: a program with Python inside would start itself again."""
     return "python" in Path(sys.executable or "").name.lower() and not hasattr(sys, "frozen")
-
-
-def _launch(turns: int, turn: int) -> _Worker:
-    """Start a worker, which begins once no other one holds the byte `turn` of the file `turns`: starting takes a processor."""
-    messages = tempfile.TemporaryFile()  # noqa: SIM115  # closed with the worker
-    command = [sys.executable, "-c", _BOOT, json.dumps([str(entry) for entry in sys.path]), str(turns), str(turn)]
-    pipe = subprocess.PIPE
-    try:
-        process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=messages, pass_fds=[turns])
-    except OSError:
-        messages.close()
-        raise
-    return _Worker(process, messages)

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
-import selectors
 import signal
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 from collections.abc import Iterator
@@ -65,9 +62,9 @@ def test_objects_are_those_of_this_process(pool: WorkerPool) -> None:
         with ir.Context(), ir.Location.unknown():
             module = ir.Module.parse(KERNEL.format(number=number))
             assert compile_unit(module, f"kernel_{number}", Pipeline.parse("affine-to-llvm"), 2) == found[position]
-    processes = [worker.process.pid for worker in pool._workers]
+    processes = [worker.pid for worker in pool._workers]
     assert pool.run([task(7)], found.__setitem__) == {}
-    assert [worker.process.pid for worker in pool._workers] == processes
+    assert [worker.pid for worker in pool._workers] == processes
 
 
 def test_errors_come_back_with_their_places(pool: WorkerPool) -> None:
@@ -102,7 +99,7 @@ def test_a_crash_is_an_error_of_its_task(pool: WorkerPool) -> None:
         while not (busy := [worker for worker in pool._workers if worker.task is not None]):
             time.sleep(0.001)
         time.sleep(0.05)
-        busy[0].process.send_signal(signal.SIGSEGV)
+        os.kill(busy[0].pid, signal.SIGSEGV)
 
     thread = threading.Thread(target=kill)
     thread.start()
@@ -117,25 +114,37 @@ def test_workers_that_have_ended_are_replaced(pool: WorkerPool) -> None:
     found: dict[int, bytes] = {}
     pool.run([task(1)], found.__setitem__)
     for worker in pool._workers:
-        worker.process.kill()
-        worker.process.wait()
+        os.kill(worker.pid, signal.SIGKILL)
+        assert worker.process.wait() == -signal.SIGKILL
     assert pool.run([task(2), task(3)], found.__setitem__) == {}
     assert set(found) == {0, 1}
 
 
-def test_two_workers_start_in_turns_beside_a_busy_caller(pool: WorkerPool) -> None:
-    with tempfile.TemporaryFile() as turns, selectors.DefaultSelector() as selector:
-        pool._turns = turns
-        fcntl.lockf(turns, fcntl.LOCK_EX, 1, 0)
-        pool.prepare(2)
-        for worker in pool._workers:
-            assert worker.process.stdout is not None
-            selector.register(worker.process.stdout, selectors.EVENT_READ)
-        assert not selector.select(2)  # both wait for the one turn that there is
-        fcntl.lockf(turns, fcntl.LOCK_UN, 1, 0)
-        found: dict[int, bytes] = {}
-        assert pool.run([task(1), task(2)], found.__setitem__) == {}
-        assert set(found) == {0, 1}
+def parent_of(pid: int) -> int:
+    return int((Path("/proc") / str(pid) / "stat").read_text().rpartition(")")[2].split()[1])
+
+
+def test_one_process_loads_the_compiler_for_all(pool: WorkerPool) -> None:
+    pool.prepare(3)
+    found: dict[int, bytes] = {}
+    assert pool.run([task(number) for number in range(1, 9)], found.__setitem__) == {}
+    assert set(found) == set(range(8))
+    parents = {parent_of(worker.pid) for worker in pool._workers if worker.ready}
+    assert len(parents) == 1
+    (parent,) = parents
+    assert parent_of(parent) == os.getpid()
+    threads = [line for line in (Path("/proc") / str(parent) / "status").read_text().splitlines() if line.startswith("Threads")]
+    assert threads[0].split()[1] == "1"  # a process with threads does not fork well
+    os.kill(parent, signal.SIGKILL)
+    assert [worker.process.wait() for worker in pool._workers] == [-signal.SIGKILL] * 3
+    assert pool.run([task(9)], found.__setitem__) == {}
+
+
+def test_the_last_worker_to_end_leaves_no_process(pool: WorkerPool) -> None:
+    pool.run([task(1), task(2)], lambda position, content: None)
+    parent = parent_of(pool._workers[0].pid)
+    pool.close()
+    assert not is_alive(parent)
 
 
 def test_without_workers_the_caller_is_told(pool: WorkerPool, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -184,7 +193,7 @@ from dlc.targets.cpu import build as builder
 import dlc.targets.cpu.worker_pool as pools
 pools.worker_limit = builder.worker_limit = lambda: 2
 model = dlc.compile(build(layers=1))
-print(model.build_report.compiled, *[worker.process.pid for worker in builder._POOL._workers], flush=True)
+print(model.build_report.compiled, *[worker.pid for worker in builder._POOL._workers], flush=True)
 if sys.argv[1] == "fork":
     child = os.fork()
     if child == 0:
@@ -218,6 +227,7 @@ def test_workers_end_with_the_process(way: str, tmp_path: Path) -> None:
         assert workers
         if way == "wait":
             assert all(map(is_alive, workers))
+            workers.append(parent_of(workers[0]))
             process.kill()
         assert process.wait() == (-signal.SIGKILL if way == "wait" else 0)
     end = time.monotonic() + 10
