@@ -13,6 +13,7 @@ import os
 import select
 import signal
 import sys
+import traceback
 from collections.abc import Sequence
 from typing import IO, TYPE_CHECKING
 
@@ -42,6 +43,7 @@ def main(channels: list[list[int]]) -> None:
     os.set_blocking(wake, False)
     signal.set_wakeup_fd(wake)
     signal.signal(signal.SIGCHLD, lambda *_: None)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGCHLD])  # the caller's thread may have blocked it
     numbers = {_fork(channels, number, context): number for number in range(len(channels))}
     for end in (end for channel in channels for end in channel):
         os.close(end)
@@ -53,19 +55,24 @@ def _fork(channels: Sequence[Sequence[int]], number: int, context: _Context) -> 
     child = os.fork()
     if child:
         return child
+    status = 1
     try:
         _end_with_parent()
         signal.set_wakeup_fd(-1)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-        requests, answers, messages = channels[number]
         for end in (end for other in channels if other is not channels[number] for end in other):
             os.close(end)
+        requests, answers, messages = channels[number]
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
         os.dup2(messages, 1)  # what native code prints must not get between reports
         os.dup2(messages, 2)
         _serve(context, os.fdopen(requests, "rb"), os.fdopen(answers, "wb"))
+        status = 0
+    except Exception:
+        traceback.print_exc()
+        sys.stderr.flush()
     finally:
-        os._exit(0)
+        os._exit(status)  # nothing of the process that forked ends here
 
 
 def _end_with_parent() -> None:

@@ -140,6 +140,20 @@ def test_one_process_loads_the_compiler_for_all(pool: WorkerPool) -> None:
     assert pool.run([task(9)], found.__setitem__) == {}
 
 
+def test_a_caller_that_blocks_signals_is_told_of_ends(pool: WorkerPool) -> None:
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGCHLD])
+    try:
+        pool.run([task(1)], lambda position, content: None)
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+    (worker,) = pool._workers
+    os.kill(worker.pid, signal.SIGKILL)
+    end = time.monotonic() + 10
+    while worker.process.poll() is None and time.monotonic() < end:
+        time.sleep(0.02)
+    assert worker.process.poll() == -signal.SIGKILL
+
+
 def test_the_last_worker_to_end_leaves_no_process(pool: WorkerPool) -> None:
     pool.run([task(1), task(2)], lambda position, content: None)
     parent = parent_of(pool._workers[0].pid)
