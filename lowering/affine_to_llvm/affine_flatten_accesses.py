@@ -13,7 +13,7 @@ from dlc.analysis.buffers import is_row_major, nested_ops, strides_of
 from dlc.lowering.affine.ir.loops import apply
 from dlc.lowering.pass_base import Pass
 
-_MEMREF_AT = {"affine.load": 0, "affine.store": 1, "affine.vector_load": 0, "affine.vector_store": 1}
+_LOADS, _STORES = ("affine.load", "affine.vector_load"), ("affine.store", "affine.vector_store")
 
 
 @dataclass(frozen=True)
@@ -34,8 +34,10 @@ class AffineFlattenAccesses(Pass):
     def run(self, op: ir.Operation) -> None:
         flattener = _Flattener()
         for inner in nested_ops(op):
-            if inner.name in _MEMREF_AT:
-                flattener.rewrite(inner, _MEMREF_AT[inner.name])
+            if inner.name in _LOADS:
+                flattener.rewrite(inner, 0)
+            elif inner.name in _STORES:
+                flattener.rewrite(inner, 1)
 
 
 @dataclass(frozen=True)
