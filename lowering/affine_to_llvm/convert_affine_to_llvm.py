@@ -35,8 +35,6 @@ _TO_LOOPS: Mapping[str, tuple[str, ...]] = {
 """Upstream's passes, each with how the names of the ops begin that it is for; none where most kernels have such ops."""
 _LOWERING: Mapping[str, tuple[str, ...]] = {
     "convert-scf-to-cf": (),
-    "canonicalize": (),
-    "cse": (),
     "convert-math-to-llvm": ("math.",),
     "convert-math-to-libm": ("math.",),
     "finalize-memref-to-llvm{use-generic-functions=true}": (),
