@@ -312,8 +312,14 @@ def _unroll_and_jam_choices(nest: Nest, lane_loop: Loop) -> Iterator[tuple[tuple
         for factor in _factors(outer):
             yield ((first, factor),)
             for second, inner in loops:
-                if second != first and inner.extent is not None:
-                    yield from (((first, factor), (second, count)) for count in _factors(inner) if inner.extent % count == 0)
+                if second == first or inner.extent is None or (second < first and _leaves_none(outer, factor)):
+                    continue  # the other way round where neither leaves a remainder
+                yield from (((first, factor), (second, count)) for count in _factors(inner) if _leaves_none(inner, count))
+
+
+def _leaves_none(loop: Loop, factor: int) -> bool:
+    """Whether steps of `factor` iterations surely end where `loop` does."""
+    return loop.extent is not None and loop.extent % factor == 0
 
 
 def _factors(loop: Loop) -> range:
