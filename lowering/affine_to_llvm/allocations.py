@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from dlc._mlir import arith, ir
-from dlc.analysis.buffers import defining_op, nested_ops
+from dlc.analysis.buffers import defining_op
 from dlc.lowering.affine_to_llvm.result_memory import ALLOC, RESULT, callee_of
 
 _MOST_BYTES = float(1 << 62)
@@ -15,8 +15,8 @@ _TOO_LARGE = -1
 _SIZE_OPERAND: Mapping[str, int] = {ALLOC: 0, RESULT: 1}
 
 
-def guard_allocations(module: ir.Operation) -> None:
-    """Let allocations of a size that 64 bits cannot count fail, in an llvm-dialect module.
+def guard_allocations(ops: Sequence[ir.Operation]) -> None:
+    """Let allocations of a size that 64 bits cannot count fail, among `ops` of an llvm-dialect module.
 
     before: %bytes = llvm.mul %n, %m                       // may wrap around
             %p = llvm.call @_mlir_memref_to_llvm_alloc(%bytes)
@@ -24,7 +24,7 @@ def guard_allocations(module: ir.Operation) -> None:
             %checked = llvm.select %fits, %bytes, %all_ones
             %p = llvm.call @_mlir_memref_to_llvm_alloc(%checked)
     """
-    for op in list(nested_ops(module)):
+    for op in ops:
         operand = _SIZE_OPERAND.get(callee_of(op))
         if operand is not None:
             with ir.InsertionPoint(op), op.location:

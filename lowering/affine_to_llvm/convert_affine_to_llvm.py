@@ -83,18 +83,21 @@ class ConvertAffineToLlvm(Pass):
             scalar |= {name} if has_computed_addresses(inside) else set()
         lower_assertions(op, [inner for inner in ops if inner.name == "cf.assert"])
         run_native(op, *_needed(_TO_LOOPS, present))
-        if needs_no_optimizer(op):
+        ops = nested_ops(op)
+        if needs_no_optimizer(ops):
             op.attributes[OPTIMIZED] = ir.UnitAttr.get(op.context)
-        rotate_loops(nested_ops(op))
+        rotate_loops(ops)
         run_native(op, *_needed(_LOWERING, present), *_CLEAN_UP)
         _mark_noalias(op, noalias)
         for function in _named(op, scalar):
             keep_from_vectorizer(function)
         merge_interfaces(op)
-        guard_allocations(op)
-        for function in _interfaces(op):
-            name_calls(function)
         ops = nested_ops(op)
+        guard_allocations(ops)
+        if interfaces := _interfaces(op):
+            for function in interfaces:
+                name_calls(function)
+            ops = nested_ops(op)
         if hold_halves(present.types):
             move_halves_as_integers(ops)
             ops = nested_ops(op)

@@ -16,13 +16,12 @@ _LOOPS = frozenset({"scf.for", "scf.while", "scf.parallel", "scf.forall"})
 _JUMPS = frozenset({"cf.cond_br", "cf.switch"})
 
 
-def needs_no_optimizer(module: ir.Operation) -> bool:
-    """Whether LLVM's optimiser would make no loop of a module at level scf faster.
+def needs_no_optimizer(ops: Sequence[ir.Operation]) -> bool:
+    """Whether LLVM's optimiser would make no loop of `ops`, all of a module at level scf, faster.
 
     Innermost loops compute vectors, and one of them is larger than what LLVM unrolls. Those that carry values are as large and
     can be rotated; the others lose nothing by a test at their begin.
     """
-    ops = nested_ops(module)
     loops = [op for op in ops if op.name in _LOOPS]
     outer = {parent for loop in loops for parent in _parents_of(loop)}
     bodies = [(loop, nested_ops(loop)) for loop in loops if loop not in outer]
