@@ -36,8 +36,11 @@ _UNITS_PER_CONTEXT = 64
 def main(channels: list[list[int]]) -> None:
     """Fork a worker for each of `channels`, file descriptors of its requests, answers and messages; then watch over them."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interrupt from the keyboard is the caller's
+    from dlc.targets.fingerprint import compiler_fingerprint
+
     gc.disable()  # a unit leaves little garbage in cycles; it goes with the context
     context = _Context()
+    compiler_fingerprint()  # each worker tells it, and finds it out once
     gc.freeze()
     woken, wake = os.pipe()
     os.set_blocking(wake, False)
