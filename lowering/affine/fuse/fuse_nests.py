@@ -54,23 +54,24 @@ class FuseNests(Pass):
         remove_dead_stores(op)
         shrink_buffers(op)
 
-    def _fuse_block(self, block: ir.Block) -> None:
-        """Fuse the loops of `block`, then those inside them."""
+    def _fuse_block(self, block: ir.Block, is_forwarded: bool = False) -> None:
+        """Fuse the loops of `block`, then those inside them; `is_forwarded` says that its loads have what they can of stores."""
         _hoist_movable(block)
-        self._fuse_loops(block, _Sweep(whole=True))
-        if self._fuse_loops(block, _Sweep(within_cache=True)):
-            self._fuse_loops(block, _Sweep())
-        forward_stores(block)
+        sweeps = [self._fuse_loops(block, _Sweep(whole=True)), self._fuse_loops(block, _Sweep(within_cache=True))]
+        if sweeps[-1].left_some:
+            sweeps.append(self._fuse_loops(block, _Sweep()))
+        if not is_forwarded or any(sweep.fused_some for sweep in sweeps):
+            forward_stores(block)
         for op in real_ops(block):
             if op.name == "affine.for":
-                self._fuse_block(op.regions[0].blocks[0])
+                self._fuse_block(op.regions[0].blocks[0], is_forwarded=True)
 
-    def _fuse_loops(self, block: ir.Block, sweep: _Sweep) -> bool:
-        """Fuse the loops of `block`; whether some stayed apart since they pass on more than the cache holds."""
+    def _fuse_loops(self, block: ir.Block, sweep: _Sweep) -> _Sweep:
+        """Fuse the loops of `block`; returns `sweep`, which knows how that went."""
         for op in real_ops(block):
             if op.name == "affine.for":
                 self._fuse_into_earlier(op, sweep)
-        return sweep.left_some
+        return sweep
 
     def _fuse_into_earlier(self, op: ir.Operation, sweep: _Sweep) -> None:
         """Make `op` one with loops before it, nearest first, as long as there is one."""
@@ -80,6 +81,7 @@ class FuseNests(Pass):
             for earlier, between in _earlier_loops(op):
                 current = self._fuse_pair(earlier, op, between, sweep)
                 if current is not None:
+                    sweep.fused_some = True
                     sweep.bands.forget()
                     break
 
@@ -135,6 +137,8 @@ class _Sweep:
     """Whether loops stay apart that pass on more than the second-level cache holds."""
     left_some: bool = False
     """Whether some did."""
+    fused_some: bool = False
+    """Whether loops became one."""
     bands: _Bands = field(default_factory=_Bands)
 
 
