@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from dlc._mlir import ir
 from dlc.analysis.buffers import defining_op, nested_ops
@@ -57,9 +57,10 @@ class FuseNests(Pass):
     def _fuse_block(self, block: ir.Block, is_forwarded: bool = False) -> None:
         """Fuse the loops of `block`, then those inside them; `is_forwarded` says that its loads have what they can of stores."""
         _hoist_movable(block)
-        sweeps = [self._fuse_loops(block, _Sweep(whole=True)), self._fuse_loops(block, _Sweep(within_cache=True))]
+        bands = _Bands()
+        sweeps = [self._fuse_loops(block, sweep) for sweep in (_Sweep(bands, whole=True), _Sweep(bands, within_cache=True))]
         if sweeps[-1].left_some:
-            sweeps.append(self._fuse_loops(block, _Sweep()))
+            sweeps.append(self._fuse_loops(block, _Sweep(bands)))
         if not is_forwarded or any(sweep.fused_some for sweep in sweeps):
             forward_stores(block)
         for op in real_ops(block):
@@ -93,7 +94,7 @@ class FuseNests(Pass):
         if first is None or second is None:
             place = _meeting_place(a, b, between) if reductions_fit(a, b) else None
             return fuse_reductions(a, b, place) if place else None
-        found: Fusion | FusionRefusal = fusion_of(first, second)
+        found = sweep.bands.fusion(first, second)
         if isinstance(found, Fusion) and sweep.whole and len(found.pairs) < len(first.loops):
             return None
         if isinstance(found, Fusion) and sweep.within_cache and not passes_within_cache(first, second, found):
@@ -111,10 +112,14 @@ class FuseNests(Pass):
 
 
 class _Bands:
-    """The bands of the loops of a block, found once between two changes: each loop is compared with several before it."""
+    """The bands of the loops of a block and what of them can be one, found once between two changes.
+
+    Each loop is compared with several before it, and again in each sweep.
+    """
 
     def __init__(self) -> None:
         self._found: dict[ir.Operation, Band | None] = {}
+        self._fusions: dict[tuple[ir.Operation, ir.Operation], Fusion | FusionRefusal] = {}
 
     def at(self, op: ir.Operation) -> Band | None:
         """The band that starts at `op`, as `Band.at`."""
@@ -122,15 +127,24 @@ class _Bands:
             self._found[op] = Band.at(op)
         return self._found[op]
 
+    def fusion(self, first: Band, second: Band) -> Fusion | FusionRefusal:
+        """What of two bands can be one, as `fusion_of`."""
+        key = first.top, second.top
+        if key not in self._fusions:
+            self._fusions[key] = fusion_of(first, second)
+        return self._fusions[key]
+
     def forget(self) -> None:
         """Loops became one, and what others use of their results is another value now."""
         self._found.clear()
+        self._fusions.clear()
 
 
 @dataclass
 class _Sweep:
     """One way through the loops of a block."""
 
+    bands: _Bands
     whole: bool = False
     """Whether nests stay apart that do not match in all their loops."""
     within_cache: bool = False
@@ -139,7 +153,6 @@ class _Sweep:
     """Whether some did."""
     fused_some: bool = False
     """Whether loops became one."""
-    bands: _Bands = field(default_factory=_Bands)
 
 
 def _match(a: Band, b: Band) -> bool:
