@@ -15,7 +15,7 @@ from dlc.lowering.dl.layout.order_graph import OrderGraph
 from dlc.lowering.dl.layout.order_regions import Chooser, Seed
 from dlc.lowering.dl.layout.order_rewriting import reorder
 from dlc.lowering.dl.layout.order_rules import Rule, rule_of
-from dlc.lowering.dl.matching import attributes_of, functions, groups_of, is_weight, type_of
+from dlc.lowering.dl.matching import attributes_of, functions, groups_of, type_of
 from dlc.lowering.dl.patterns import sole_user
 from dlc.lowering.dl.weights.winograd_choice import allowed_tiles, speed_up
 from dlc.lowering.pass_base import Pass, option
@@ -48,7 +48,9 @@ class AssignLayouts(Pass):
         def gain(graph: OrderGraph, conv: ir.Operation) -> float:
             if self.force:
                 return 1.0
-            return seconds_gained_on_gpu(conv) if on_gpu else seconds_gained(conv, tiles) + _seconds_interleaving(graph, conv)
+            if on_gpu:
+                return seconds_gained_on_gpu(conv)
+            return _seconds_gained(graph, conv, tiles) + _seconds_interleaving(graph, conv)
 
         for function in functions(op):
             reorder(function, lambda graph: _choose(graph, gain, tiles))
@@ -65,7 +67,7 @@ def _choose(graph: OrderGraph, gain: Callable[[OrderGraph, ir.Operation], float]
                 yield number, channels_last(type_of(op.operands[0]).rank)
 
     if convs:
-        Chooser(graph, _rules(tiles), lambda number: gains.get(number, 0.0)).choose(seeds)
+        Chooser(graph, _rules(graph, tiles), lambda number: gains.get(number, 0.0)).choose(seeds)
     return bool(graph.settled)
 
 
@@ -88,27 +90,27 @@ def _is_interleaved(op: ir.Operation) -> bool:
     return math.prod(_size(dim) for dim in kind.shape[attributes_of(user)["axis"] % kind.rank :]) < policy().graph.long_row
 
 
-def _rules(tiles: Sequence[int]) -> Callable[[ir.Operation], Rule | None]:
+def _rules(graph: OrderGraph, tiles: Sequence[int]) -> Callable[[ir.Operation], Rule | None]:
     """The rule of each op, where convolutions may be computed by Winograd's tiles of the sizes `tiles`."""
     convolution = Rule(
-        lambda op, order: _settle_convolution(op, order, tiles),
+        lambda op, order: _settle_convolution(graph, op, order, tiles),
         lambda op, index, order: order if index == 0 else None,
         lambda op, order: order,
     )
     return lambda op: convolution if op.name in _CONVOLUTIONS else rule_of(op)
 
 
-def _settle_convolution(op: ir.Operation, order: AxisOrder, tiles: Sequence[int]) -> OpOrders | None:
+def _settle_convolution(graph: OrderGraph, op: ir.Operation, order: AxisOrder, tiles: Sequence[int]) -> OpOrders | None:
     x, weight, bias = groups_of(op)
-    if order != channels_last(type_of(x).rank) or attributes_of(op)["channels_last"] or not is_weight(weight):
+    if order != channels_last(type_of(x).rank) or attributes_of(op)["channels_last"] or weight not in graph.weights:
         return None
     kernel = Demand(build=_transposed_kernel if op.name == "dl.conv_transpose" else _kernel_builder(op))
     rest = [AS_IS] if bias is not None else []
     image = Demand(order, folds=_reads_single_pixels(op) and not is_for_gpu(op))
-    return OpOrders((image, kernel, *rest), (order,), {"channels_last": True}, scatters=_stores_pixels(op, tiles))
+    return OpOrders((image, kernel, *rest), (order,), {"channels_last": True}, scatters=_stores_pixels(graph, op, tiles))
 
 
-def _stores_pixels(op: ir.Operation, tiles: Sequence[int]) -> bool:
+def _stores_pixels(graph: OrderGraph, op: ir.Operation, tiles: Sequence[int]) -> bool:
     """Whether the tiles of a convolution by taps transpose their results in registers: its kernel comes in blocks of whole vectors.
 
     Products with one tap are left out, whose results take a larger share of the time, and those that become Winograd's tiles.
@@ -116,7 +118,7 @@ def _stores_pixels(op: ir.Operation, tiles: Sequence[int]) -> bool:
     kind = type_of(op.results[0])
     is_plain = op.name == "dl.conv" and _is_blocked(op) and not _reads_single_pixels(op) and not _is_interleaved(op)
     is_known = all(isinstance(dim, int) for dim in kind.shape[1:])
-    return is_plain and is_known and speed_up(op, tiles) <= 1
+    return is_plain and is_known and speed_up(op, tiles, graph.weights.__contains__) <= 1
 
 
 def _reads_single_pixels(op: ir.Operation) -> bool:
@@ -175,7 +177,7 @@ def _size(dim: Dim) -> int:
     return dim if isinstance(dim, int) else policy().cost.assumed_trips
 
 
-def seconds_gained(op: ir.Operation, tiles: Sequence[int] = ()) -> float:
+def _seconds_gained(graph: OrderGraph, op: ir.Operation, tiles: Sequence[int]) -> float:
     """Estimated time that channels last save (a negative number: cost) in one convolution on one core.
 
     With channels last it may be computed by Winograd's tiles of the sizes `tiles`.
@@ -194,7 +196,7 @@ def seconds_gained(op: ir.Operation, tiles: Sequence[int] = ()) -> float:
     first, last = _shares(out, per_group, found["groups"], max(taps), max(found["strides"], default=1), image)
     if _has_short_sums(op) and not facts_of(op).has_many_registers:
         first = last
-    return flops / policy().graph.peak_flops * (1 / first - 1 / last / speed_up(op, tiles))
+    return flops / policy().graph.peak_flops * (1 / first - 1 / last / speed_up(op, tiles, graph.weights.__contains__))
 
 
 def _shares(out: int, per_group: int, groups: int, kernel: int, stride: int, image: Sequence[int]) -> tuple[float, float]:

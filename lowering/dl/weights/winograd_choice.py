@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,7 +18,7 @@ from dlc.dialects.dl.window import Layout
 from dlc.dialects.dl.winograd_matrices import BY_STRIDE, MATRICES, TAPS, Matrices
 from dlc.lowering.affine.cost.contractions import DirectConvolution
 from dlc.lowering.affine.cost.cycles import cycles
-from dlc.lowering.dl.matching import attributes_of, dl_ops, groups_of, is_weight, type_of
+from dlc.lowering.dl.matching import WeightFacts, attributes_of, dl_ops, groups_of, type_of
 from dlc.lowering.dl.precision import WINOGRAD, multiplies_bf16
 from dlc.lowering.dl_to_linalg.contractions.winograd_blocks import (
     cycles_of,
@@ -28,7 +29,7 @@ from dlc.lowering.dl_to_linalg.contractions.winograd_blocks import (
     usual_images,
 )
 from dlc.lowering.pass_base import PassFailure
-from dlc.lowering.policy import policy
+from dlc.lowering.policy import Policy, policy
 from dlc.targets.machine import Machine, facts_of
 
 LANES = 16
@@ -96,14 +97,22 @@ def allowed_tiles(module: ir.Operation, most: int | None = None) -> list[int]:
     return [tile for tile in MATRICES if tile <= most]
 
 
-def verdict_of(
-    op: ir.Operation, tiles: Sequence[int], force: bool = False, shapes: SymbolicShapes | None = None
-) -> WinogradVerdict:
-    """How the `dl.conv` op is computed best, if `tiles` are allowed; `force`: by tiles wherever that is possible.
+def verdicts_of(function: ir.Operation, tiles: Sequence[int], force: bool = False) -> list[tuple[ir.Operation, WinogradVerdict]]:
+    """The `dl.conv` ops that are in no region of `function` but its own, each with how it is computed best.
 
-    `shapes` knows bounds of sizes that run time decides.
+    `tiles` are allowed, and taken wherever that is possible with `force`. The verdict is by what is known of sizes.
     """
-    refusal = _refusal(op) if tiles else "off"
+    convs = [op for op in dl_ops(function) if op.name == "dl.conv" and op.parent.name == "func.func"]
+    shapes = SymbolicShapes(function) if any(map(is_of_open_images, convs)) else None
+    weights = WeightFacts()
+    return [(conv, _verdict(conv, tiles, force, shapes, weights)) for conv in convs]
+
+
+def _verdict(
+    op: ir.Operation, tiles: Sequence[int], force: bool, shapes: SymbolicShapes | None, weights: WeightFacts
+) -> WinogradVerdict:
+    """The verdict on one op; `shapes` knows bounds of sizes that run time decides."""
+    refusal = _refusal(op, weights) if tiles else "off"
     if not refusal and not attributes_of(op)["channels_last"]:
         refusal = "layout"
     if refusal:
@@ -114,22 +123,15 @@ def verdict_of(
     return replace(found, tile=0)
 
 
-def verdicts_of(function: ir.Operation, tiles: Sequence[int], force: bool = False) -> list[tuple[ir.Operation, WinogradVerdict]]:
-    """The `dl.conv` ops that are in no region of `function` but its own, each with its verdict by what is known of its sizes."""
-    convs = [op for op in dl_ops(function) if op.name == "dl.conv" and op.parent.name == "func.func"]
-    shapes = SymbolicShapes(function) if convs else None
-    return [(conv, verdict_of(conv, tiles, force, shapes)) for conv in convs]
-
-
 def is_of_open_images(op: ir.Operation) -> bool:
     """Whether the `dl.conv` op convolves images with a side that run time decides."""
     kind = type_of(op.results[0])
     return kind.rank == 4 and not kind.is_static and _sizes_of(op).is_open
 
 
-def speed_up(op: ir.Operation, tiles: Sequence[int]) -> float:
+def speed_up(op: ir.Operation, tiles: Sequence[int], is_weight: Callable[[ir.Value], bool]) -> float:
     """How much faster the `dl.conv` op becomes by tiles once channels are last; 1 where it does not."""
-    if not tiles or _refusal(op):
+    if not tiles or _refusal(op, is_weight):
         return 1.0
     found = _estimate(op, tiles)
     return found.direct / found.winograd if found.reason == "winograd" else 1.0
@@ -148,9 +150,15 @@ def _estimate(op: ir.Operation, tiles: Sequence[int], shapes: SymbolicShapes | N
     sizes = _sizes_of(op)
     if sizes.is_open:
         return _open_estimate(op, sizes, tiles, _bounds_of_sides(op, shapes))
-    direct, tiled, tile = _costs(sizes, op, tiles)
+    return _known_estimate(sizes, tuple(tiles), multiplies_bf16(op), facts_of(op), policy())
+
+
+@functools.lru_cache(maxsize=256)
+def _known_estimate(sizes: _Sizes, tiles: tuple[int, ...], in_bf16: bool, facts: Machine, chosen: Policy) -> WinogradVerdict:
+    """The same where height and width are known: passes ask often, and networks repeat their blocks. `chosen` is the policy."""
+    direct, tiled, tile = _costs(sizes, tiles, in_bf16, facts)
     reason = "winograd" if _pays(direct, tiled) else "time"
-    if reason == "winograd" and _parts(sizes, BY_STRIDE[sizes.stride][tile], facts_of(op)) > policy().winograd.most_parts:
+    if reason == "winograd" and _parts(sizes, BY_STRIDE[sizes.stride][tile], facts) > chosen.winograd.most_parts:
         reason = "parts"
     return WinogradVerdict(tile, reason, direct, tiled)
 
@@ -161,10 +169,9 @@ def _parts(sizes: _Sizes, matrices: Matrices, facts: Machine) -> int:
     return len(parts_of(grid, sizes.height, sizes.width, matrices))
 
 
-def _costs(sizes: _Sizes, op: ir.Operation, tiles: Sequence[int]) -> tuple[float, float, int]:
-    """Cycles of an image of known sides by taps, and by the best tile, with that."""
-    facts = facts_of(op)
-    direct = _direct_cycles(sizes, facts) / (_bf16_gain(facts) if sizes.dtype == "f32" and multiplies_bf16(op) else 1)
+def _costs(sizes: _Sizes, tiles: Sequence[int], in_bf16: bool, facts: Machine) -> tuple[float, float, int]:
+    """Cycles of an image of known sides by taps, of f32 perhaps with products `in_bf16`, and by the best tile, with that."""
+    direct = _direct_cycles(sizes, facts) / (_bf16_gain(facts) if sizes.dtype == "f32" and in_bf16 else 1)
     known = BY_STRIDE[sizes.stride]
     least, tile = min((_winograd_cycles(sizes, known[tile], facts), tile) for tile in tiles if tile in known)
     return direct, least / (policy().winograd.strided_caution if sizes.stride > 1 else 1.0), tile
@@ -184,7 +191,8 @@ def _small_side(op: ir.Operation, tiles: Sequence[int], shapes: SymbolicShapes |
     sides = range(1, min(policy().winograd.usual_sides(sizes.out)))
     if not sizes.is_open or not sides:
         return 0
-    costs = [_costs(replace(sizes, height=side, width=side), op, tiles) for side in sides]
+    in_bf16, facts = multiplies_bf16(op), facts_of(op)
+    costs = [_costs(replace(sizes, height=side, width=side), tiles, in_bf16, facts) for side in sides]
     gained = list(itertools.accumulate(math.log(tiled * policy().winograd.tiles_margin / direct) for direct, tiled, _ in costs))
     side = max(sides, key=lambda most: gained[most - 1])
     is_ruled_out = any(bounds.least > side for bounds in _bounds_of_sides(op, shapes))
@@ -217,7 +225,7 @@ def _transformed(sizes: _Sizes, matrices: Matrices) -> TensorType:
     return TensorType((len(matrices.kernels), sizes.out // LANES, sizes.inner, LANES), sizes.dtype)
 
 
-def _refusal(op: ir.Operation) -> str:
+def _refusal(op: ir.Operation, is_weight: Callable[[ir.Value], bool]) -> str:
     """Why tiles are not possible even with channels last, by name; empty where they are."""
     x, weight, _ = groups_of(op)
     attributes = attributes_of(op)
