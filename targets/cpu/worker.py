@@ -126,12 +126,15 @@ class _Context:
     """The context of the next unit. The first one is made, with what every request needs, while the caller is still busy."""
 
     def __init__(self) -> None:
+        import dlc.dialects.linalg  # noqa: F401  # passes import it when they first need it
         from dlc.lowering.pipeline import Pipeline
         from dlc.lowering.pipelines import STAGES
+        from dlc.targets.machine import host_facts
         from dlc.targets.units import UNITS
 
         self._renew()
         Pipeline.between(UNITS, STAGES[-1])
+        host_facts()
 
     def _renew(self) -> None:
         from dlc.dialects import make_upstream_context
