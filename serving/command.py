@@ -10,7 +10,7 @@ from ..errors import RuntimeLoadError
 from .number_range import NumberRange
 from .options import BatchOptions, ServeOptions, TlsFiles
 
-_NEEDED = ("aiohttp", "grpc", "google.protobuf", "prometheus_client")
+_NEEDED = ("httptools", "grpc", "google.protobuf", "prometheus_client")
 _PACKAGE = (__package__ or "").split(".")[0].replace("_", "-")
 _LONGEST = 1e6
 """Of all times, in their units."""

@@ -1,129 +1,155 @@
-"""The protocol over HTTP, by aiohttp."""
+"""The protocol over HTTP: paths, and what answers each."""
 
 from __future__ import annotations
 
 import asyncio
 import json
-import time
-from collections.abc import Awaitable, Callable
+import ssl
+import urllib.parse
+from collections.abc import Callable, Coroutine
 from typing import Any
 
-from aiohttp import web
-
-from .errors import InvalidRequestError, ServingError, StoppingError, TimedOutError, TooLargeError, UnknownModelError, error_of_call
+from .errors import StoppingError, UnknownModelError, error_of_call
+from .http_bodies import compressed, decompressed
 from .http_codec import LENGTH_HEADER
+from .http_connection import HttpAnswer, HttpConnection, HttpLimits, HttpRequest
 from .http_infer import infer
 from .metrics import CONTENT_TYPE
 from .state import SERVER_METADATA, ServerState
 
-_LARGE_TO_COMPRESS = 1 << 16
-"""Bytes from which on another thread compresses."""
-_ENCODINGS = ("identity", "gzip", "deflate")
+_LENGTH = LENGTH_HEADER.lower()
+_JSON = {"Content-Type": "application/json"}
+_GET, _POST = ("GET", "HEAD"), ("POST",)
+_BACKLOG = 1024
+"""Connections that the system takes before the event loop does."""
+_ENDING_SECONDS = 1.0
+"""That connections which are aborted get to end."""
+
+Answering = Callable[[HttpRequest, str, str], Coroutine[Any, Any, HttpAnswer]]
+"""Of a request about a model and a version of it, both empty where the path names none."""
 
 
 class HttpService:
-    """Handlers of all paths of the protocol."""
+    """Answers all paths of the protocol, on the connections of one port; errors of any kind are JSON objects with `error`."""
 
     def __init__(self, state: ServerState, figures: Callable[[], bytes]) -> None:
         self._state, self._figures = state, figures
+        self._connections: set[HttpConnection] = set()
+        self._server: asyncio.AbstractServer | None = None
+        self._paths: dict[tuple[str, ...], tuple[tuple[str, ...], Answering]] = {
+            ("v2",): (_GET, self._server_metadata),
+            ("v2", "health", "live"): (_GET, self._live),
+            ("v2", "health", "ready"): (_GET, self._ready),
+            ("metrics",): (_GET, self._metrics),
+        }
+        self._of_models: dict[tuple[str, ...], tuple[tuple[str, ...], Answering]] = {
+            ("infer",): (_POST, self._infer),
+            ("ready",): (_GET, self._model_ready),
+            (): (_GET, self._model_metadata),
+        }
 
-    def application(self) -> web.Application:
-        """All routes; errors of any kind are JSON objects with `error`."""
-        app = web.Application(client_max_size=self._state.options.max_request_bytes, middlewares=[_errors_as_json])
-        for path in ("/v2/models/{model}", "/v2/models/{model}/versions/{version}"):
-            app.router.add_post(f"{path}/infer", self._infer)
-            app.router.add_get(f"{path}/ready", self._model_ready)
-            app.router.add_get(path, self._model_metadata)
-        app.router.add_get("/v2", self._server_metadata)
-        app.router.add_get("/v2/health/live", self._live)
-        app.router.add_get("/v2/health/ready", self._ready)
-        app.router.add_get("/metrics", self._metrics)
-        return app
+    async def listen(self, tls: ssl.SSLContext | None) -> int:
+        """Take connections, by TLS alone where that is given; returns the port. `OSError` where it is taken."""
+        options, loop = self._state.options, asyncio.get_running_loop()
+        limits = HttpLimits(options.max_request_bytes, options.timeout)
 
-    async def _live(self, request: web.Request) -> web.Response:
-        return web.Response()
+        def connection() -> HttpConnection:
+            return HttpConnection(self._answer, limits, self._connections, loop)
 
-    async def _ready(self, request: web.Request) -> web.Response:
+        self._server = await loop.create_server(connection, options.host, options.http_port, ssl=tls, backlog=_BACKLOG)
+        return int(self._server.sockets[0].getsockname()[1])
+
+    async def stop(self, grace: float) -> None:
+        """Take no new connections, and answer what has arrived for `grace` seconds at most."""
+        if self._server is not None:
+            self._server.close()
+        for connection in list(self._connections):
+            connection.end()
+        await self._emptied(grace)
+        for connection in list(self._connections):
+            connection.abort()
+        await self._emptied(_ENDING_SECONDS)
+
+    async def _emptied(self, seconds: float) -> None:
+        end = asyncio.get_running_loop().time() + seconds
+        while self._connections and asyncio.get_running_loop().time() < end:
+            await asyncio.sleep(0.01)
+
+    async def _answer(self, request: HttpRequest) -> HttpAnswer:
+        try:
+            return await self._routed(request)
+        except Exception as raised:
+            error = error_of_call(raised)
+            return _error(str(error), error.http_status)
+
+    async def _routed(self, request: HttpRequest) -> HttpAnswer:
+        path = _path_of(request.target)
+        parts = tuple(map(urllib.parse.unquote, path.split("/")[1:]))
+        found, model, version = self._paths.get(parts), "", ""
+        if parts[:2] == ("v2", "models") and len(parts) > 2:
+            model, rest = parts[2], parts[3:]
+            if rest[:1] == ("versions",) and len(rest) > 1:
+                version, rest = rest[1], rest[2:]
+            found = self._of_models.get(rest)
+        if found is None or (request.failure is not None and not request.method):
+            raise request.failure or UnknownModelError(f"no such path: {path[:200]}")
+        methods, answering = found
+        if request.method not in methods:
+            answer = _error(f"method not allowed: {request.method} {path[:200]}", 405)
+            return HttpAnswer(answer.body, {**answer.headers, "Allow": ", ".join(methods)}, 405)
+        if request.failure is not None and answering != self._infer:
+            raise request.failure
+        return await answering(request, model, version)
+
+    async def _live(self, request: HttpRequest, model: str, version: str) -> HttpAnswer:
+        return HttpAnswer()
+
+    async def _ready(self, request: HttpRequest, model: str, version: str) -> HttpAnswer:
         if not self._state.is_ready:
             raise StoppingError("the server is being stopped")
-        return web.Response()
+        return HttpAnswer()
 
-    async def _server_metadata(self, request: web.Request) -> web.Response:
-        return _json_response(SERVER_METADATA)
+    async def _server_metadata(self, request: HttpRequest, model: str, version: str) -> HttpAnswer:
+        return _json(SERVER_METADATA)
 
-    async def _model_ready(self, request: web.Request) -> web.Response:
-        self._state.repository.find(*_model_of(request))
-        return await self._ready(request)
+    async def _model_ready(self, request: HttpRequest, model: str, version: str) -> HttpAnswer:
+        self._state.repository.find(model, version)
+        return await self._ready(request, model, version)
 
-    async def _model_metadata(self, request: web.Request) -> web.Response:
-        return _json_response(self._state.repository.find(*_model_of(request)).loaded.interface.metadata())
+    async def _model_metadata(self, request: HttpRequest, model: str, version: str) -> HttpAnswer:
+        return _json(self._state.repository.find(model, version).loaded.interface.metadata())
 
-    async def _metrics(self, request: web.Request) -> web.Response:
-        return web.Response(body=self._figures(), headers={"Content-Type": CONTENT_TYPE})
+    async def _metrics(self, request: HttpRequest, model: str, version: str) -> HttpAnswer:
+        return HttpAnswer(self._figures(), {"Content-Type": CONTENT_TYPE})
 
-    async def _infer(self, request: web.Request) -> web.Response:
-        with self._state.answering("http", request.match_info["model"]) as begin:
-            model = self._state.repository.find(*_model_of(request))
-            body = await self._body(request, begin)
-            answer, headers = await infer(model, body, request.headers.get(LENGTH_HEADER))
-            return _infer_response(request, answer, headers)
-
-    async def _body(self, request: web.Request, begin: float) -> bytes:
-        """All of it, within the bounds of size and time."""
-        options = self._state.options
-        length, encoding = request.content_length, request.headers.get("Content-Encoding", "identity").lower()
-        if length is not None and length > options.max_request_bytes:
-            raise TooLargeError(f"the request has {length} bytes; the server takes {options.max_request_bytes}")
-        if encoding not in _ENCODINGS:
-            raise InvalidRequestError(f"the content encoding {encoding[:60]!r} is not supported; use {', '.join(_ENCODINGS)}")
-        try:
-            if request.content.is_eof():  # it is all here, which spares a task
-                return self._bounded(request.content.read_nowait())
-            return await asyncio.wait_for(request.read(), max(0.0, options.timeout - (time.perf_counter() - begin)))
-        except web.HTTPRequestEntityTooLarge:
-            raise self._too_large() from None
-        except asyncio.TimeoutError:
-            raise TimedOutError(f"the request has not arrived within {options.timeout:g} s") from None
-        except (web.RequestPayloadError, ConnectionError) as error:
-            raise InvalidRequestError(f"the body cannot be read: {str(error)[:200]}") from None
-
-    def _bounded(self, body: bytes) -> bytes:
-        if len(body) > self._state.options.max_request_bytes:
-            raise self._too_large()
-        return body
-
-    def _too_large(self) -> TooLargeError:
-        return TooLargeError(f"the request has more than {self._state.options.max_request_bytes} bytes")
+    async def _infer(self, request: HttpRequest, model: str, version: str) -> HttpAnswer:
+        with self._state.answering("http", model, request.since):
+            served = self._state.repository.find(model, version)
+            if request.failure is not None:
+                raise request.failure
+            encoding = request.headers.get("content-encoding", "identity").lower()
+            body = await decompressed(request.body, encoding, self._state.options.max_request_bytes)
+            answer, headers = await infer(served, body, request.headers.get(_LENGTH))
+            if accepted := request.headers.get("accept-encoding"):
+                answer, encoding = await compressed(answer, accepted)
+                headers |= {"Content-Encoding": encoding} if encoding else {}
+            return HttpAnswer(answer, headers)
 
 
-def _model_of(request: web.Request) -> tuple[str, str]:
-    return request.match_info["model"], request.match_info.get("version", "")
-
-
-def _infer_response(request: web.Request, answer: bytes, headers: dict[str, str]) -> web.Response:
-    response = web.Response(body=answer, headers=headers, zlib_executor_size=_LARGE_TO_COMPRESS)
-    if request.headers.get("Accept-Encoding"):
-        response.enable_compression()
-    return response
-
-
-def _json_response(value: Any, status: int = 200) -> web.Response:
-    return web.Response(body=json.dumps(value).encode(), status=status, content_type="application/json")
-
-
-@web.middleware
-async def _errors_as_json(
-    request: web.Request, handler: Callable[[web.Request], Awaitable[web.StreamResponse]]
-) -> web.StreamResponse:
+def _path_of(target: bytes) -> str:
+    """The path that a request names, which may be part of a whole address."""
+    path = target.partition(b"?")[0].decode("latin-1")
+    if path.startswith("/"):
+        return path
     try:
-        return await handler(request)
-    except web.HTTPNotFound:
-        error: ServingError = UnknownModelError(f"no such path: {request.path[:200]}")
-    except web.HTTPException as other:
-        return _json_response({"error": f"{other.reason.lower()}: {request.method} {request.path[:200]}"}, other.status)
-    except Exception as raised:
-        error = error_of_call(raised)
-    response = _json_response({"error": str(error)}, error.http_status)
-    if not request.content.is_eof():
-        response.force_close()  # rather than reading the rest of what is refused
-    return response
+        return urllib.parse.urlsplit(path).path
+    except ValueError:  # an address that is none
+        return ""
+
+
+def _json(value: Any) -> HttpAnswer:
+    return HttpAnswer(json.dumps(value).encode(), _JSON)
+
+
+def _error(reason: str, status: int) -> HttpAnswer:
+    return HttpAnswer(json.dumps({"error": reason}).encode(), _JSON, status)

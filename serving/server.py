@@ -8,8 +8,6 @@ import signal
 import time
 from collections.abc import Callable, Sequence
 
-from aiohttp import web
-
 from ..errors import RuntimeLoadError
 from .grpc_server import GrpcService
 from .http_server import HttpService
@@ -18,11 +16,6 @@ from .options import ServeOptions
 from .repository import LOG, Repository
 from .state import ServerState
 from .tls import Tls
-
-_KEEP_ALIVE = 75.0
-"""Seconds that a connection without requests is kept."""
-_LINGER = 2.0
-"""Seconds that the rest of a refused request is read and dropped, so that its sender sees the answer."""
 
 
 class Server:
@@ -57,46 +50,20 @@ class Server:
         self._state.is_ready = True
 
     async def _start_http(self) -> None:
-        options, tls = self._state.options, self._tls.http if self._tls else None
-        self._http = web.AppRunner(
-            HttpService(self._state, self._metrics.text).application(),
-            handler_cancellation=True,  # a client that vanishes takes its request along
-            access_log=None,
-            logger=_http_log(),
-            keepalive_timeout=_KEEP_ALIVE,
-            lingering_time=_LINGER,
-            shutdown_timeout=options.grace,
-        )
-        await self._http.setup()
+        options = self._state.options
+        self._http = HttpService(self._state, self._metrics.text)
         try:
-            await web.TCPSite(self._http, options.host, options.http_port, ssl_context=tls).start()
+            self.http_port = await self._http.listen(self._tls.http if self._tls else None)
         except OSError as error:
-            await self._http.cleanup()
             reason = f"cannot listen on {options.host}:{options.http_port} for HTTP: {(error.strerror or str(error)).lower()}"
             raise RuntimeLoadError(f"{reason}; give another --http-port") from None
-        self.http_port = self._http.addresses[0][1]
 
     async def stop(self) -> None:
         """Take no new connections, answer the requests that are here, for `grace` seconds at most, and end."""
         self._state.is_ready = False
         self._watch.cancel()
-        await asyncio.gather(self._http.cleanup(), self._grpc.stop(self._state.options.grace))
+        await asyncio.gather(self._http.stop(self._state.options.grace), self._grpc.stop(self._state.options.grace))
         self._state.repository.close()
-
-
-def _http_log() -> logging.Logger:
-    """aiohttp's messages without tracebacks: what they tell of are clients' faults."""
-    log = logging.getLogger("dlc.serve.http")
-    log.filters = [_without_traceback]
-    return log
-
-
-def _without_traceback(record: logging.LogRecord) -> bool:
-    if record.exc_info and record.exc_info[1] is not None:
-        reason = " ".join(str(record.exc_info[1]).split())[:200]
-        record.msg, record.args = f"{record.getMessage()}: {reason}", ()
-        record.exc_info, record.levelno, record.levelname = None, logging.WARNING, "WARNING"
-    return True
 
 
 def serve(sources: Sequence[str], options: ServeOptions, show: Callable[[str], None]) -> None:

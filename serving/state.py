@@ -29,12 +29,12 @@ class ServerState:
     """Inference requests that are being answered."""
 
     @contextlib.contextmanager
-    def answering(self, protocol: str, model: str) -> Iterator[float]:
-        """Count the inference request that the block answers; gives the time of its beginning."""
-        begin, status = time.perf_counter(), "ok"
+    def answering(self, protocol: str, model: str, since: float | None = None) -> Iterator[None]:
+        """Count the inference request that the block answers, which began at `since`, or now."""
+        begin, status = time.perf_counter() if since is None else since, "ok"
         self.active += 1
         try:
-            yield begin
+            yield
         except asyncio.CancelledError:
             status = "CANCELLED"
             raise

@@ -12,7 +12,7 @@ import pytest
 if TYPE_CHECKING:
     from served import Running
 
-_MISSING = [name for name in ("aiohttp", "grpc", "prometheus_client", "tritonclient") if importlib.util.find_spec(name) is None]
+_MISSING = [name for name in ("httptools", "grpc", "prometheus_client", "tritonclient") if importlib.util.find_spec(name) is None]
 _FILES = [file.name for file in Path(__file__).parent.glob("test_*.py") if file.name != "test_installed.py"]
 collect_ignore = _FILES if _MISSING else []  # test_installed.py tells why
 

@@ -176,7 +176,7 @@ def test_errors_are_one_message(tmp_path: Path, small_file: Path) -> None:
 
 
 def test_missing_libraries_are_named(small_file: Path, tmp_path: Path) -> None:
-    program = "import sys; sys.modules['aiohttp'] = None; from dlc.tools.dlc import main; main()"
+    program = "import sys; sys.modules['httptools'] = None; from dlc.tools.dlc import main; main()"
     command = [sys.executable, "-c", program, "serve", str(small_file)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, env={**os.environ}, check=False)
-    assert (done.returncode, done.stderr) == (1, "error: dlc serve needs aiohttp; pip install 'dlc[serve]'\n")
+    assert (done.returncode, done.stderr) == (1, "error: dlc serve needs httptools; pip install 'dlc[serve]'\n")
