@@ -130,8 +130,13 @@ class HttpConnection(asyncio.Protocol):
 
     def resume_writing(self) -> None:
         self._is_paused = False
-        self._wait(_KEEP_ALIVE, self._close)
         self._next()
+        if self._request is not None:
+            self._wait(self._limits.seconds, self._give_up)
+        elif self.is_idle:
+            self._wait(_KEEP_ALIVE, self._close)
+        else:
+            self._wait(0, None)
 
     # What the parser calls.
 
@@ -190,7 +195,9 @@ class HttpConnection(asyncio.Protocol):
             self._is_full = True
 
     def _refuse(self, error: ServingError) -> None:
-        """Answer the request that is being read by `error`, and read no more."""
+        """Answer the request that is being read by `error`, and read no more; what the parser still says of it counts no more."""
+        if self._is_deaf:
+            return
         request = self._request or HttpRequest(since=time.perf_counter())
         self._request, request.failure, request.keeps_alive = None, error, False
         self._hear_no_more()

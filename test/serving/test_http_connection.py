@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 import gzip
 import json
 import socket
 import time
+import unittest.mock
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from served import Running, running
+
+from dlc.serving.errors import TooLargeError
+from dlc.serving.http_connection import Handler, HttpAnswer, HttpConnection, HttpLimits, HttpRequest
 
 RECORD = {"inputs": [{"name": "x", "datatype": "FP32", "shape": [1, 12], "data": [0.5] * 12}]}
 BODY = json.dumps(RECORD).encode()
@@ -150,6 +155,49 @@ def test_an_upgrade_is_not_taken(connection: socket.socket) -> None:
     connection.sendall(b"GET /v2 HTTP/1.1\r\nHost: a\r\n\r\n" * 2 + upgrade)
     content = connection.makefile("rb").read()
     assert content.count(b"HTTP/1.1 200 OK") == 3 and content.count(b"Connection: close") == 1
+
+
+def parsed(content: bytes, handler: Handler, then: Callable[[HttpConnection], None]) -> None:
+    """Let a connection that takes bodies of 10 bytes get `content`, and look at it `then`."""
+
+    async def run() -> None:
+        connection = HttpConnection(handler, HttpLimits(10, 60.0), set(), asyncio.get_running_loop())
+        connection.connection_made(unittest.mock.Mock())
+        connection.data_received(content)
+        for _ in range(5):
+            await asyncio.sleep(0)
+        then(connection)
+        connection.connection_lost(None)
+
+    asyncio.run(run())
+
+
+def test_a_request_is_refused_once() -> None:
+    """Its body is too long, and no body after that."""
+
+    async def answer(request: HttpRequest) -> HttpAnswer:
+        assert isinstance(request.failure, TooLargeError)
+        return HttpAnswer()
+
+    def look(connection: HttpConnection) -> None:
+        assert connection.is_idle
+
+    parsed(INFER + b"Transfer-Encoding: chunked\r\n\r\n14\r\n" + bytes(20) + b"\r\nzz\r\n", answer, look)
+
+
+def test_a_client_that_reads_again_may_wait_for_an_answer() -> None:
+    """However long: the time of connections without requests is not for those with one."""
+
+    async def answer(request: HttpRequest) -> HttpAnswer:
+        await asyncio.sleep(3600)
+        return HttpAnswer()
+
+    def look(connection: HttpConnection) -> None:
+        connection.pause_writing()
+        connection.resume_writing()
+        assert not connection.is_idle and connection._timer is None
+
+    parsed(b"GET /v2 HTTP/1.1\r\nHost: a\r\n\r\n", answer, look)
 
 
 def test_compression(server: Running) -> None:
