@@ -31,7 +31,7 @@ def _inflated(body: bytes, encoding: str, most: int) -> bytes:
     if len(found) > most:
         raise TooLargeError(f"the request has more than {most} bytes")
     if not stream.eof:
-        raise InvalidRequestError(f"the body cannot be read: it is no whole stream of {encoding}")
+        raise InvalidRequestError("the body cannot be read: its compressed data end early")
     return found
 
 

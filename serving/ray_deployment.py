@@ -9,7 +9,6 @@ or `serve run dlc.serving.ray_deployment:build models=resnet50.dlce`. Needs the 
 # No `from __future__ import annotations`: FastAPI reads annotations as objects, whose names the copy that Ray makes lacks.
 
 import asyncio
-import zlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -20,7 +19,8 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from .errors import InvalidRequestError, ServingError, StoppingError, TooLargeError
+from .errors import ServingError, StoppingError, TooLargeError
+from .http_bodies import decompressed
 from .http_codec import LENGTH_HEADER
 from .http_infer import infer
 from .options import ServeOptions
@@ -31,8 +31,6 @@ from .state import SERVER_METADATA, ServerState
 
 _MODEL = "/v2/models/{model}"
 _VERSION = "/v2/models/{model}/versions/{version}"
-_WINDOW = 32 + zlib.MAX_WBITS
-"""Tells zlib to find out by itself whether gzip or deflate is there."""
 _ONGOING = 256
 """Requests that Ray sends to a replica before their answers: batches are made of those that wait there."""
 _LOOK = 0.05
@@ -70,25 +68,10 @@ def _processors() -> int:
 async def _body(request: Request, most: int) -> bytes:
     """All of it, decompressed, of at most `most` bytes."""
     encoding = request.headers.get("Content-Encoding", "identity").lower()
-    if encoding not in ("identity", "gzip", "deflate"):
-        raise InvalidRequestError(f"the content encoding {encoding[:60]!r} is not supported; use identity, gzip, deflate")
-    body = await request.body()
-    if encoding != "identity":
-        body = _decompressed(body, most)
+    body = await decompressed(await request.body(), encoding, most)
     if len(body) > most:
         raise TooLargeError(f"the request has more than {most} bytes")
     return body
-
-
-def _decompressed(body: bytes, most: int) -> bytes:
-    stream = zlib.decompressobj(_WINDOW)
-    try:
-        found = stream.decompress(body, most + 1)
-    except zlib.error as error:
-        raise InvalidRequestError(f"the body cannot be read: {str(error)[:200]}") from None
-    if len(found) <= most and not stream.eof:
-        raise InvalidRequestError("the body cannot be read: its compressed data end early")
-    return found
 
 
 @_api.exception_handler(ServingError)
