@@ -1,6 +1,6 @@
 # Builds libdlc_native.a: what models in native code need of the runtime (docs/native-code.md), as one object with the part of the C++
 # library that it uses in it, so that C programs link it by `cc` alone. Only names that begin with dlc_ can be seen from outside.
-set(native_sources affinity call checksum doacross errors half interrupts memory memref_copy processor_features profile system_memory thread_pool)
+set(native_sources affinity call checksum doacross errors half interrupts large_blocks memory memref_copy processor_features profile system_memory thread_pool)
 list(TRANSFORM native_sources REPLACE "(.+)" "${CMAKE_CURRENT_SOURCE_DIR}/runtime/src/\\1.cpp")
 
 function(find_static_library name result)

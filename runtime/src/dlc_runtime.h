@@ -41,8 +41,8 @@ DLC_EXPORT int64_t dlc_memory_live();
 DLC_EXPORT int64_t dlc_memory_peak();
 DLC_EXPORT void dlc_memory_reset_peak();
 
-// Large blocks that are freed are kept for the next allocations, as long as they and those in use are not more than were in
-// use at once before, and 1 GiB at most. Bytes that are kept now; and how to give them all back to the system.
+// Large blocks that are freed are kept for the next allocations, as long as they and those in use are not more by a quarter than
+// were in use at once before, and 1 GiB at most. Bytes that are kept now; and how to give them all back to the system.
 DLC_EXPORT int64_t dlc_memory_idle();
 DLC_EXPORT void dlc_memory_trim();
 

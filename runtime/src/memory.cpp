@@ -1,13 +1,13 @@
 // Aligned memory for compiled models, with statistics that tests use to find leaks.
 //
-// Large blocks that are freed are kept for the next call: memory that is new to the process costs a page fault every 4 KiB,
-// 0.25 us each. What is kept and what is in use never exceed, together, the most that was in use at once.
+// Large blocks come from those that are kept when they are freed (large_blocks.h), others from the C library.
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "memory.h"
 #include "call_scope.h"
 #include "dlc_runtime.h"
 #include "errors.h"
+#include "large_blocks.h"
 #include "system_memory.h"
 #include "thread_state.h"
 
@@ -15,16 +15,12 @@
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
-#include <mutex>
 
-#include <pthread.h>
-
-// Sits right before the bytes handed out; one that is recorded is in the list of its record, one that is kept in that of the kept.
+// Sits right before the bytes handed out; one that is recorded is in the list of its record.
 struct BlockHeader {
+  // What is freed; null for a large block.
   void *block;
   uint64_t size;
-  // Bytes from the start on that the block really has; 0 for one that is not kept when freed.
-  uint64_t capacity;
   AllocationRecord *record;
   BlockHeader *previous;
   BlockHeader *next;
@@ -44,15 +40,6 @@ constexpr uint64_t kVectorAlignment = 64;
 // took 78 us at +64 bytes against 52 us on page boundaries.
 constexpr uint64_t kPageAlignment = 4096;
 constexpr uint64_t kPageAlignedFrom = 64 * 1024;
-// A kept block serves requests down to this part of its capacity.
-constexpr uint64_t kWorstFit = 4;
-// What is kept beyond this goes back to the system, oldest first, however much was in use before.
-constexpr uint64_t kMostKept = uint64_t{1} << 30;
-
-// From here on an allocation asks the system first what it has left, which takes 30 us: a hundredth of what its pages take.
-constexpr uint64_t kAsksFrom = 64 * 1024 * 1024;
-// What the system is left with.
-constexpr uint64_t kReserve = 64 * 1024 * 1024;
 
 std::atomic<int64_t> liveBytes{0};
 std::atomic<int64_t> peakBytes{0};
@@ -73,183 +60,32 @@ bool failsOnPurpose() {
   return allocationsUntilFailure.fetch_sub(1) == 0;
 }
 
-// A block from the system, or from `allocator`, with room for `capacity` bytes; null when there is none.
-BlockHeader *newBlock(uint64_t alignment, uint64_t capacity, const DlcAllocator *allocator = nullptr) {
-  uint64_t total = capacity + alignment + sizeof(BlockHeader);
-  void *block = nullptr;
-  if (total >= capacity)
+// A block with room for `size` bytes, of the large ones, the C library, or `allocator`; null when there is none.
+BlockHeader *newBlock(uint64_t alignment, uint64_t size, bool isLarge, const DlcAllocator *allocator) {
+  uint64_t total = size + alignment + sizeof(BlockHeader);
+  void *block = nullptr, *start = nullptr;
+  if (isLarge && !allocator)
+    start = largeBlocks().take(alignment, size);
+  else if (total >= size)
     block = allocator ? allocator->allocate(allocator->user, total) : std::malloc(total);
-  if (!block)
+  if (block)
+    start = reinterpret_cast<void *>((reinterpret_cast<uintptr_t>(block) + sizeof(BlockHeader) + alignment - 1) &
+                                     ~static_cast<uintptr_t>(alignment - 1));
+  if (!start)
     return nullptr;
-  uintptr_t first = reinterpret_cast<uintptr_t>(block) + sizeof(BlockHeader);
-  uintptr_t start = (first + alignment - 1) & ~static_cast<uintptr_t>(alignment - 1);
-  BlockHeader *header = BlockHeader::of(reinterpret_cast<void *>(start));
+  BlockHeader *header = BlockHeader::of(start);
   header->block = block;
+  header->size = size;
   header->allocator = allocator;
   return header;
-}
-
-// Blocks in the order in which they were freed, by the links of their headers: to keep a block takes no memory.
-class KeptBlocks {
-public:
-  BlockHeader *last() const { return newest; }
-
-  void add(BlockHeader *header) {
-    header->previous = newest;
-    header->next = nullptr;
-    (newest ? newest->next : oldest) = header;
-    newest = header;
-    bytes += header->capacity;
-  }
-
-  void remove(BlockHeader *header) {
-    (header->previous ? header->previous->next : oldest) = header->next;
-    (header->next ? header->next->previous : newest) = header->previous;
-    bytes -= header->capacity;
-  }
-
-  // Takes out the blocks that were freed first until at most `most` bytes are left: a chain by `next`.
-  BlockHeader *removeDownTo(uint64_t most) {
-    BlockHeader *chain = nullptr;
-    while (oldest && bytes > most) {
-      BlockHeader *leaving = oldest;
-      remove(leaving);
-      leaving->next = chain;
-      chain = leaving;
-    }
-    return chain;
-  }
-
-  uint64_t bytes = 0;
-
-private:
-  BlockHeader *oldest = nullptr;
-  BlockHeader *newest = nullptr;
-};
-
-void freeChain(BlockHeader *header) {
-  while (header) {
-    BlockHeader *next = header->next;
-    std::free(header->block);
-    header = next;
-  }
-}
-
-// The large blocks of the process: those in use are counted, those freed are kept for a while.
-class LargeBlocks {
-public:
-  // Null when there is no memory left.
-  BlockHeader *take(uint64_t alignment, uint64_t size) {
-    BlockHeader *leaving = nullptr;
-    {
-      std::lock_guard<std::mutex> lock(mutex);
-      if (BlockHeader *found = takeKept(alignment, size))
-        return found;
-      leaving = kept.removeDownTo(mostUsed > used + size ? mostUsed - used - size : 0);
-    }
-    freeChain(leaving);
-    BlockHeader *header = newLargeBlock(alignment, size);
-    if (!header)
-      return nullptr;
-    adviseHugePages(header->start(), size);
-    header->capacity = size;
-    std::lock_guard<std::mutex> lock(mutex);
-    used += size;
-    mostUsed = std::max(mostUsed, used);
-    return header;
-  }
-
-  void give(BlockHeader *header) {
-    BlockHeader *leaving = nullptr;
-    {
-      std::lock_guard<std::mutex> lock(mutex);
-      used -= header->capacity;
-      kept.add(header);
-      leaving = kept.removeDownTo(std::min(mostUsed - used, kMostKept));
-    }
-    freeChain(leaving);
-  }
-
-  void trim() {
-    BlockHeader *leaving = nullptr;
-    {
-      std::lock_guard<std::mutex> lock(mutex);
-      mostUsed = used;
-      leaving = kept.removeDownTo(0);
-    }
-    freeChain(leaving);
-  }
-
-  int64_t idle() {
-    std::lock_guard<std::mutex> lock(mutex);
-    return static_cast<int64_t>(kept.bytes);
-  }
-
-  void lock() { mutex.lock(); }
-  void unlock() { mutex.unlock(); }
-
-private:
-  // A block from the system, which gets those back that are kept before there is none.
-  BlockHeader *newLargeBlock(uint64_t alignment, uint64_t size) {
-    if (BlockHeader *header = newBlockIfLeft(alignment, size))
-      return header;
-    trim();
-    return newBlockIfLeft(alignment, size);
-  }
-
-  static BlockHeader *newBlockIfLeft(uint64_t alignment, uint64_t size) {
-    if (size >= kAsksFrom && !isLeft(size))
-      return nullptr;
-    return newBlock(alignment, size);
-  }
-
-  static bool isLeft(uint64_t size) {
-    uint64_t available = availableMemory();
-    return size <= available && available - size >= kReserve;
-  }
-
-  // The smallest kept block that fits, the one freed last among equals: it is the likeliest to be in a processor's cache.
-  BlockHeader *takeKept(uint64_t alignment, uint64_t size) {
-    BlockHeader *best = nullptr;
-    for (BlockHeader *header = kept.last(); header; header = header->previous) {
-      uint64_t capacity = header->capacity;
-      bool fits = capacity >= size && capacity - size <= capacity / kWorstFit;
-      if (!fits || reinterpret_cast<uintptr_t>(header->start()) % alignment != 0)
-        continue;
-      if (!best || capacity < best->capacity)
-        best = header;
-    }
-    if (!best)
-      return nullptr;
-    kept.remove(best);
-    used += best->capacity;
-    mostUsed = std::max(mostUsed, used);
-    return best;
-  }
-
-  std::mutex mutex;
-  KeptBlocks kept;
-  uint64_t used = 0;
-  uint64_t mostUsed = 0;
-};
-
-// Never destroyed: arrays that outlive the library's destructors still give their memory back.
-LargeBlocks &largeBlocks() {
-  static LargeBlocks *blocks = [] {
-    auto *made = new LargeBlocks;
-    // A fork while another thread holds the lock would leave it locked in the child.
-    pthread_atfork([] { largeBlocks().lock(); }, [] { largeBlocks().unlock(); }, [] { largeBlocks().unlock(); });
-    return made;
-  }();
-  return *blocks;
 }
 
 void freeBlock(BlockHeader *header) {
   liveBytes.fetch_sub(static_cast<int64_t>(header->size));
   if (header->allocator)
     header->allocator->release(header->allocator->user, header->block);
-  else if (header->capacity)
-    largeBlocks().give(header);
+  else if (!header->block)
+    largeBlocks().give(header->start());
   else
     std::free(header->block);
 }
@@ -334,13 +170,9 @@ void *tryAllocate(uint64_t alignment, uint64_t size) {
   if (exceedsLimit(state.scope, size) || failsOnPurpose())
     return nullptr;
   const DlcAllocator *allocator = state.scope ? state.scope->allocator : nullptr;
-  bool isKept = isLarge && !allocator;
-  BlockHeader *header = isKept ? largeBlocks().take(alignment, size) : newBlock(alignment, size, allocator);
+  BlockHeader *header = newBlock(alignment, size, isLarge, allocator);
   if (!header)
     return nullptr;
-  if (!isKept)
-    header->capacity = 0;
-  header->size = size;
   header->enter(state.openRecord);
   recordAllocation(size);
   return header->start();

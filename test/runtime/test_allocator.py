@@ -15,6 +15,8 @@ from dlc.errors import InvalidInputError
 from dlc.runtime.library import RuntimeLibrary, load_library
 
 LARGE = 1 << 20
+REST = 68 << 10
+"""What a block has more than was asked for, at most: less would not serve another request."""
 
 RESHAPED = """
 func.func @main(%x: tensor<?x512xf32>, %sizes: tensor<2xi64>) -> tensor<?x?xf32> {
@@ -58,24 +60,61 @@ def test_small_blocks_are_not_kept(runtime: RuntimeLibrary) -> None:
     assert runtime.memory_idle() == 0
 
 
+def test_one_freed_block_serves_several_requests(runtime: RuntimeLibrary) -> None:
+    large = runtime.allocate(4 * LARGE)
+    runtime.free(large)
+    parts = [runtime.allocate(LARGE) for _ in range(3)]
+    assert all(large <= part and part + LARGE <= large + 4 * LARGE and part % 4096 == 0 for part in parts)
+    for part in (parts[1], parts[0], parts[2]):
+        runtime.free(part)
+    assert runtime.memory_idle() == 4 * LARGE
+    assert runtime.allocate(4 * LARGE) == large
+    runtime.free(large)
+
+
+def test_rests_beyond_a_quarter_go_back(runtime: RuntimeLibrary) -> None:
+    large = runtime.allocate(4 * LARGE)
+    runtime.free(large)
+    part = runtime.allocate(LARGE)
+    ctypes.memset(part, 7, LARGE)
+    again = runtime.allocate(4 * LARGE)
+    assert runtime.memory_idle() <= 5 * LARGE // 4
+    assert ctypes.string_at(part, LARGE) == bytes([7]) * LARGE
+    runtime.free(part)
+    runtime.free(again)
+    assert 5 * LARGE <= runtime.memory_idle() <= 25 * LARGE // 4
+
+
+def test_rest_that_went_back_is_used_again(runtime: RuntimeLibrary) -> None:
+    runtime.free(runtime.allocate(4 * LARGE))
+    part, again = runtime.allocate(LARGE), runtime.allocate(4 * LARGE)
+    size = LARGE * 3 // 2  # blocks of 2 MiB and more begin with a huge page
+    rest = runtime.allocate(size)
+    assert part < rest < part + 4 * LARGE - size
+    ctypes.memset(rest, 3, size)
+    for address in (part, again, rest):
+        runtime.free(address)
+
+
 def test_kept_and_used_never_exceed_the_most_used(runtime: RuntimeLibrary) -> None:
     generator = np.random.default_rng(0)
-    live: dict[int, int] = {}
+    live: dict[int, tuple[int, int]] = {}
     most = 0
-    for _ in range(2000):
+    for step in range(2000):
         if live and generator.random() < 0.5:
             address = list(live)[generator.integers(len(live))]
-            del live[address]
+            size, mark = live.pop(address)
+            assert ctypes.string_at(address, size) == bytes([mark]) * size
             runtime.free(address)
         else:
             size = int(generator.integers(1 << 16, 1 << 20))
             address = runtime.allocate(size)
             assert address % 4096 == 0
-            ctypes.memset(address, 1, size)
-            live[address] = size
-        most = max(most, sum(live.values()))
-        # A reused block may have a third more than asked for.
-        assert sum(live.values()) + runtime.memory_idle() <= most * 4 / 3
+            ctypes.memset(address, step % 256, size)
+            live[address] = (size, step % 256)
+        used = sum(size for size, _ in live.values())
+        most = max(most, used + REST * len(live))
+        assert used + runtime.memory_idle() <= most * 5 / 4
     for address in live:
         runtime.free(address)
 
