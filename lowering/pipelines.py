@@ -106,6 +106,7 @@ PIPELINES: Mapping[str, NamedPipeline] = {
                 "bufferize",
                 (
                     "linalg-outline-sizes",
+                    "linalg-fold-add-into-dest",
                     "linalg-fuse-elementwise",
                     "linalg-reuse-operands",
                     "eliminate-empty-tensors",

@@ -13,6 +13,7 @@ from dlc.lowering.pass_base import Pass, PassFailure
 _LOOPS = ("scf.for", "scf.while")
 _WRITABLE = "bufferization.writable"
 _DONATED = "dl.donated"
+_RESHAPES = ("memref.collapse_shape", "memref.expand_shape")
 _ONE_SHOT = (
     "one-shot-bufferize{bufferize-function-boundaries=true allow-return-allocs-from-loops=true "
     "function-boundary-type-conversion=identity-layout-map buffer-alignment=0}"
@@ -119,14 +120,24 @@ def _is_private(operation: ir.Operation) -> bool:
     return is_function and "sym_visibility" in operation.attributes
 
 
-def _copy_views(function: ir.OpView) -> None:
+def _copy_views(function: ir.Operation) -> None:
     """Copy each returned view of an argument: callers take memory that they did not give for their own."""
     body = function.regions[0].blocks[0]
     terminator = body.operations[len(body.operations) - 1].operation
     for index, value in enumerate(terminator.operands):
-        if isinstance(value.type, ir.MemRefType) and root_of(value) != value and root_of(value).owner == body:
-            with ir.InsertionPoint(terminator), terminator.location:
-                terminator.operands[index] = _copy_of(value)
+        if not isinstance(value.type, ir.MemRefType) or root_of(value) == value or root_of(value).owner != body:
+            continue
+        with ir.InsertionPoint(terminator), terminator.location:
+            terminator.operands[index] = root_of(value) if _is_whole(value) else _copy_of(value)
+
+
+def _is_whole(view: ir.Value) -> bool:
+    """Whether `view` is a plain buffer, reshaped any number of times and back."""
+    value, op = view, defining_op(view)
+    while op is not None and op.name in _RESHAPES and not isinstance(ir.MemRefType(value.type).layout, ir.StridedLayoutAttr):
+        value = op.operands[0]
+        op = defining_op(value)
+    return value == root_of(view) and value.type == view.type
 
 
 def _keep_rows_apart(cast: ir.Operation) -> None:

@@ -6,10 +6,11 @@ import re
 from dataclasses import dataclass
 
 from dlc._mlir import ir
-from dlc.analysis.buffers import is_linalg, nested_ops
+from dlc.analysis.buffers import nested_ops
+from dlc.lowering.linalg.require_tensors import require_tensors
 from dlc.lowering.linalg.stored_transposes import stores_transpose
 from dlc.lowering.native import run_native
-from dlc.lowering.pass_base import Pass, PassFailure
+from dlc.lowering.pass_base import Pass
 from dlc.targets.machine import facts_of
 
 _SECOND_USE = "bufferization.dealloc_tensor"
@@ -34,9 +35,7 @@ class FuseElementwise(Pass):
     """
 
     def run(self, op: ir.Operation) -> None:
-        for inner in nested_ops(op):
-            if is_linalg(inner) and any(isinstance(value.type, ir.MemRefType) for value in inner.operands):
-                raise PassFailure(inner, "needs linalg on tensors, found buffers", "run it before linalg-bufferize-tensors")
+        require_tensors(op)
         _ask_arguments(op)  # before fusion: it may narrow a result to the size that a check holds it against
         _fuse(op)
         for _ in range(2):  # reshapes that fusion has moved ask for sizes again

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from dlc._mlir import ir
-from dlc.analysis.buffers import defining_op, is_linalg, nested_ops
+from dlc.analysis.buffers import defining_op, is_linalg
+from dlc.lowering.linalg.require_tensors import require_tensors
 from dlc.lowering.outlining import is_kernel
-from dlc.lowering.pass_base import Pass, PassFailure
+from dlc.lowering.pass_base import Pass
 
 
 @dataclass(frozen=True)
@@ -24,9 +25,7 @@ class ReuseOperands(Pass):
 
     def run(self, op: ir.Operation) -> None:
         """Rewrite every kernel function."""
-        for inner in nested_ops(op):
-            if is_linalg(inner) and any(isinstance(value.type, ir.MemRefType) for value in inner.operands):
-                raise PassFailure(inner, "needs linalg on tensors, found buffers", "run it before linalg-bufferize-tensors")
+        require_tensors(op)
         for item in op.regions[0].blocks[0].operations:
             function = item.operation
             if function.name == "func.func" and is_kernel(function):
