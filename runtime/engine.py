@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import ctypes
 import json
 import os
@@ -130,6 +131,16 @@ class Engine(CallableModel):
             shape = tuple(dim for dim in spec.shape if isinstance(dim, int))
             found[spec.name] = np.ndarray(shape, spec.numpy_dtype, block.data, param["offset"])
         return found
+
+    def with_threads(self, num_threads: int | None) -> Engine:
+        """The same engine, in the same memory, whose calls take `num_threads` threads (None: all processors); on a GPU just it."""
+        check_num_threads(num_threads)
+        if self._gpu is not None:
+            return self
+        engine = copy.copy(self)
+        engine._num_threads, engine._lock = num_threads, threading.Lock()
+        engine._bound = self._session.with_threads(num_threads)
+        return engine
 
     def cancel(self) -> None:
         """End all calls of the engine that run now in other threads, see `CallableModel.cancel`."""

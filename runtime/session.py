@@ -129,6 +129,12 @@ class Session:
         session._start_frames()
         return session
 
+    def with_threads(self, num_threads: int | None) -> Session:
+        """The same code and parameters, in the same memory, for calls of so many threads."""
+        session = self.with_code(self._address, self._precompute, self._keepalive)
+        session._num_threads = num_threads
+        return session
+
     def __call__(self, *arguments: Any) -> list[np.ndarray]:
         """Run on arrays by position, one list of arrays, or one dict by name; `InvalidInputError` if unfit.
 

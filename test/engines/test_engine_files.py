@@ -388,3 +388,22 @@ def test_targets_that_engines_do_not_hold(model: dlc.CompiledModel, tmp_path: Pa
         with pytest.raises(dlc.TargetError, match=reason):
             model.save(tmp_path / "m.dlce", targets=[target])
     assert not list(tmp_path.iterdir())
+
+
+def test_an_engine_with_other_threads_shares_code_and_weights(tmp_path: Path) -> None:
+    model = dlc.compile(mlp.build(widths=(512, 512, 512), dynamic_batch=True))
+    model.save(tmp_path / "m.dlce")
+    engine = dlc.load(tmp_path / "m.dlce", num_threads=4)
+    single = engine.with_threads(1)
+    threads = {each._num_threads for each in (engine._session, single._session)}
+    assert threads == {4, 1}
+    assert all(
+        mine.ctypes.data == other.ctypes.data
+        for mine, other in zip(engine._session.bound_params, single._session.bound_params, strict=True)
+    )
+    for rows in (1, 7):
+        inputs = [np.random.default_rng(rows).standard_normal((rows, 512)).astype(np.float32)]
+        for result in (single(inputs), single.run_many([inputs])[0], engine(inputs)):
+            np.testing.assert_array_equal(result[0], model(inputs)[0])
+    with pytest.raises(dlc.InvalidInputError, match="num_threads must be"):
+        engine.with_threads(0)
