@@ -4,13 +4,12 @@
 
 Overheads are those of one client that asks one request after the other, over HTTP with binary data and over gRPC, and include what
 the client itself takes; the server's CPU time a request, of all its threads, does not. Throughputs are those of as many HTTP
-connections as told, each of which asks one row after the other. Client and server share the machine.
+connections as told, each of which asks one row after the other, by wrk where it is installed. Client and server share the machine.
 """
 
 from __future__ import annotations
 
 import argparse
-import asyncio
 import contextlib
 import json
 import os
@@ -26,6 +25,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+from bench.http_load import load_of
 
 HEADER = (
     "| model | direct call, us, p50 | HTTP, beyond it, p50 | p99 | server's CPU | gRPC, beyond it, p50 | p99 | server's CPU "
@@ -134,7 +135,9 @@ class _Session:
 
         from dlc.runtime.signature import TensorSpec
 
-        self._session = onnxruntime.InferenceSession(str(file), providers=["CPUExecutionProvider"])
+        self._file, settings = file, onnxruntime.SessionOptions()
+        settings.intra_op_num_threads = num_threads or 0
+        self._session = onnxruntime.InferenceSession(str(file), settings, providers=["CPUExecutionProvider"])
         types = {"tensor(float)": "f32", "tensor(int64)": "i64"}
         self.inputs, self.outputs = (
             tuple(TensorSpec(each.name, tuple(each.shape), types[each.type]) for each in tensors)
@@ -149,6 +152,10 @@ class _Session:
     def run_many(self, requests: Iterable[list[np.ndarray]]) -> list[list[np.ndarray]]:
         """One after the other, each on all threads."""
         return [self(inputs) for inputs in requests]
+
+    def with_threads(self, num_threads: int) -> _Session:
+        """With weights of its own."""
+        return type(self)(self._file, num_threads, False, None)
 
     def cancel(self) -> None:
         """Not offered."""
@@ -204,27 +211,6 @@ def _ask(connection: socket.socket, reader: Any, request: bytes) -> None:
     reader.read(size)
 
 
-async def load_of(port: int, request: bytes, connections: int, seconds: float) -> np.ndarray:
-    """Seconds of each request that as many connections ask for `seconds`."""
-    found: list[float] = []
-    end = time.perf_counter() + seconds
-
-    async def ask() -> None:
-        reader, writer = await asyncio.open_connection("127.0.0.1", port)
-        while (begin := time.perf_counter()) < end:
-            writer.write(request)
-            head = await reader.readuntil(b"\r\n\r\n")
-            if not head.startswith(b"HTTP/1.1 200"):
-                raise RuntimeError("the server refused a request")
-            size = next(int(line.split(b":")[1]) for line in head.lower().split(b"\r\n") if line.startswith(b"content-length:"))
-            await reader.readexactly(size)
-            found.append(time.perf_counter() - begin)
-        writer.close()
-
-    await asyncio.gather(*(ask() for _ in range(connections)))
-    return np.array(found)
-
-
 def measure(name: str, build: Callable[[], Any], seconds: float, connections: int) -> Iterator[str]:
     """Rows of the table."""
     import onnx
@@ -242,12 +228,12 @@ def measure(name: str, build: Callable[[], Any], seconds: float, connections: in
             for batching, arguments in _BATCHES.items():
                 with serving(file, engine, *arguments) as server:
                     request = http_request(given, server.http_port)
-                    asyncio.run(load_of(server.http_port, request, connections, min(seconds, 1)))
+                    load_of(server.http_port, request, connections, min(seconds, 1))
                     begin = server.cpu_seconds()
-                    times = asyncio.run(load_of(server.http_port, request, connections, seconds))
-                    cpu = (server.cpu_seconds() - begin) / len(times)
-                latency = f"{np.median(times) * 1e3:.2f} | {np.percentile(times, 99) * 1e3:.2f}"
-                figures = f"{len(times) / seconds:.0f} | {latency} | {cpu * 1e6:.0f}"
+                    load = load_of(server.http_port, request, connections, seconds)
+                    cpu = (server.cpu_seconds() - begin) / load.answers
+                latency = f"{load.p50 * 1e3:.2f} | {load.p99 * 1e3:.2f}"
+                figures = f"{load.answers / load.seconds:.0f} | {latency} | {cpu * 1e6:.0f}"
                 yield f"| {name} | {cells} | {engine} | {batching} | {figures} |"
                 name, cells = "", " | ".join([""] * 7)
 
