@@ -1,8 +1,7 @@
-"""Which models' calls may run as one, and how: inputs joined along their first dim and results split again, or side by side."""
+"""Which models' calls may run as one, and how their inputs are joined along their first dim and results split again."""
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Hashable, Sequence
 
 import numpy as np
@@ -16,10 +15,6 @@ _TRIED_SIZE = 8
 """Of dynamic dims beside the first."""
 _TOLERANCE = 1e-3
 """Of the largest result: more than the order of sums makes, and less than other rows do. f16 and bf16 get 50 times as much."""
-_TRIALS = 3
-"""Of each way to run a batch; the best of them counts, since others may have waited for a processor."""
-_TRIED_AGAIN = 256
-"""Batches after which the slower way is tried again: times change with what else the machine does."""
 Run = Callable[[list[np.ndarray]], list[np.ndarray]]
 
 
@@ -97,29 +92,3 @@ def split(outputs: Sequence[np.ndarray], rows: Sequence[int]) -> list[list[np.nd
         found.append([array[begin : begin + count] for array in outputs])
         begin += count
     return found
-
-
-class FasterWay:
-    """How batches of equal shapes and of like size run: as one call of joined inputs, or as calls side by side on a thread each.
-
-    One call reads weights once; calls side by side keep their values in the cache of a core, and no thread waits for another.
-    What is faster the model and the machine decide, so both are tried.
-    """
-
-    def __init__(self) -> None:
-        self._joined: deque[float] = deque(maxlen=_TRIALS)
-        self._apart: deque[float] = deque(maxlen=_TRIALS)
-        self._batches = 0
-
-    @property
-    def joins(self) -> bool:
-        """Whether the next batch is one call."""
-        if len(self._apart) < _TRIALS:
-            return len(self._joined) <= len(self._apart)
-        is_faster = min(self._joined) <= min(self._apart)
-        return is_faster != (self._batches % _TRIED_AGAIN == 0)
-
-    def ran(self, joined: bool, seconds: float) -> None:
-        """A batch took so many seconds a row."""
-        self._batches += 1
-        (self._joined if joined else self._apart).append(seconds)

@@ -60,12 +60,20 @@ Handler = Callable[[HttpRequest], Awaitable[HttpAnswer]]
 """Raises nothing."""
 
 
+@dataclass(eq=False)
+class HttpTraffic:
+    """The connections of one port, and how many of their requests are being answered, or are about to be."""
+
+    connections: set[HttpConnection] = field(default_factory=set)
+    asked: int = 0
+
+
 class HttpConnection(asyncio.Protocol):
     """Parses what comes, lets `handler` answer each request, and ends what a client that goes has left."""
 
-    def __init__(self, handler: Handler, limits: HttpLimits, living: set[HttpConnection], loop: asyncio.AbstractEventLoop) -> None:
-        """`living` holds it as long as it is connected."""
-        self._handler, self._limits, self._living, self._loop = handler, limits, living, loop
+    def __init__(self, handler: Handler, limits: HttpLimits, traffic: HttpTraffic, loop: asyncio.AbstractEventLoop) -> None:
+        """`traffic` counts it as long as it is connected."""
+        self._handler, self._limits, self._traffic, self._loop = handler, limits, traffic, loop
         self._parser = httptools.HttpRequestParser(self)
         self._transport: asyncio.Transport | None = None
         self._timer: asyncio.TimerHandle | None = None
@@ -99,11 +107,11 @@ class HttpConnection(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)  # uvloop's is none by its class
-        self._living.add(self)
+        self._traffic.connections.add(self)
         self._wait(_KEEP_ALIVE, self._close)
 
     def connection_lost(self, error: Exception | None) -> None:
-        self._living.discard(self)
+        self._traffic.connections.discard(self)
         self._wait(0, None)
         self._waiting.clear()
         self._transport, self._is_deaf = None, True
@@ -215,10 +223,12 @@ class HttpConnection(asyncio.Protocol):
         if self._task is not None or self._is_paused or not self._waiting:
             return
         self._answering = self._waiting.popleft()
+        self._traffic.asked += 1
         self._task = self._loop.create_task(self._handler(self._answering))  # type: ignore[arg-type]
         self._task.add_done_callback(self._done)
 
     def _done(self, task: asyncio.Task[HttpAnswer]) -> None:
+        self._traffic.asked -= 1
         request, self._task, self._answering = self._answering, None, None
         if task.cancelled() or self._transport is None or request is None:
             return

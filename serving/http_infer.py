@@ -7,11 +7,14 @@ from .off_loop import off_loop
 from .repository import ServedModel
 
 
-async def infer(model: ServedModel, body: bytes, header_length: str | None) -> tuple[bytes, dict[str, str]]:
-    """Body and headers of the answer to the request in `body`; `ServingError` says why there is none."""
+async def infer(model: ServedModel, body: bytes, header_length: str | None, is_alone: bool = True) -> tuple[bytes, dict[str, str]]:
+    """Body and headers of the answer to the request in `body`; `ServingError` says why there is none.
+
+    `is_alone` says that no other request is known to be here.
+    """
     loaded = model.loaded
     given = await off_loop(len(body), read_request, loaded.interface, body, header_length)
-    results = await model.infer(loaded, given.inputs, given.head.timeout)
+    results = await model.infer(loaded, given.inputs, given.head.timeout, is_alone)
     wanted = [results[number] for number in given.head.outputs]
     size = sum(array.nbytes for array in wanted)
     answer, head = await off_loop(size, write_answer, loaded.interface, given.head, wanted)

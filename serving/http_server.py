@@ -12,7 +12,7 @@ from typing import Any
 from .errors import StoppingError, UnknownModelError, error_of_call
 from .http_bodies import compressed, decompressed
 from .http_codec import LENGTH_HEADER
-from .http_connection import HttpAnswer, HttpConnection, HttpLimits, HttpRequest
+from .http_connection import HttpAnswer, HttpConnection, HttpLimits, HttpRequest, HttpTraffic
 from .http_infer import infer
 from .metrics import CONTENT_TYPE
 from .state import SERVER_METADATA, ServerState
@@ -34,7 +34,7 @@ class HttpService:
 
     def __init__(self, state: ServerState, figures: Callable[[], bytes]) -> None:
         self._state, self._figures = state, figures
-        self._connections: set[HttpConnection] = set()
+        self._traffic = HttpTraffic()
         self._server: asyncio.AbstractServer | None = None
         self._paths: dict[tuple[str, ...], tuple[tuple[str, ...], Answering]] = {
             ("v2",): (_GET, self._server_metadata),
@@ -54,7 +54,7 @@ class HttpService:
         limits = HttpLimits(options.max_request_bytes, options.timeout)
 
         def connection() -> HttpConnection:
-            return HttpConnection(self._answer, limits, self._connections, loop)
+            return HttpConnection(self._answer, limits, self._traffic, loop)
 
         self._server = await loop.create_server(connection, options.host, options.http_port, ssl=tls, backlog=_BACKLOG)
         return int(self._server.sockets[0].getsockname()[1])
@@ -63,16 +63,16 @@ class HttpService:
         """Take no new connections, and answer what has arrived for `grace` seconds at most."""
         if self._server is not None:
             self._server.close()
-        for connection in list(self._connections):
+        for connection in list(self._traffic.connections):
             connection.end()
         await self._emptied(grace)
-        for connection in list(self._connections):
+        for connection in list(self._traffic.connections):
             connection.abort()
         await self._emptied(_ENDING_SECONDS)
 
     async def _emptied(self, seconds: float) -> None:
         end = asyncio.get_running_loop().time() + seconds
-        while self._connections and asyncio.get_running_loop().time() < end:
+        while self._traffic.connections and asyncio.get_running_loop().time() < end:
             await asyncio.sleep(0.01)
 
     async def _answer(self, request: HttpRequest) -> HttpAnswer:
@@ -129,7 +129,7 @@ class HttpService:
                 raise request.failure
             encoding = request.headers.get("content-encoding", "identity").lower()
             body = await decompressed(request.body, encoding, self._state.options.max_request_bytes)
-            answer, headers = await infer(served, body, request.headers.get(_LENGTH))
+            answer, headers = await infer(served, body, request.headers.get(_LENGTH), self._traffic.asked == 1)
             if accepted := request.headers.get("accept-encoding"):
                 answer, encoding = await compressed(answer, accepted)
                 headers |= {"Content-Encoding": encoding} if encoding else {}

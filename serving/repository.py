@@ -12,13 +12,14 @@ from pathlib import Path
 import numpy as np
 
 from ..errors import RuntimeLoadError
-from ..runtime.engine import Engine, load
+from ..runtime.engine import load
 from .batching import batch_key, reason_against_batching
+from .call import Call, Runners
 from .errors import ServingError, TimedOutError, UnknownModelError
 from .interface import VERSION, ModelInterface
 from .metrics import Figures
 from .options import ServeOptions
-from .scheduler import Call, Scheduler
+from .scheduler import Scheduler
 
 LOG = logging.getLogger("dlc.serve")
 SUFFIX = ".dlce"
@@ -29,7 +30,7 @@ Stamp = tuple[int, int, int]
 class Loaded:
     """A model as its file was when `stamp` was taken."""
 
-    engine: Engine
+    runners: Runners
     interface: ModelInterface
     is_batched: bool
     stamp: Stamp
@@ -38,43 +39,32 @@ class Loaded:
 class ServedModel:
     """A model under its name, whose engine can be replaced: requests keep the one that they were checked against."""
 
-    def __init__(self, name: str, path: Path, loaded: Loaded, scheduler: Scheduler, options: ServeOptions) -> None:
+    def __init__(self, name: str, path: Path, loaded: Loaded, scheduler: Scheduler, timeout: float) -> None:
         self.name, self.path, self.loaded = name, path, loaded
-        self.scheduler, self._timeout = scheduler, options.timeout
-        self._delays = options.batching.max_delay > 0
-        self._asked = 0
-        """Requests that are here."""
+        self.scheduler, self._timeout = scheduler, timeout
+        self._loop = scheduler.loop  # to ask asyncio for it takes a system call
 
-    async def infer(self, loaded: Loaded, inputs: list[np.ndarray], timeout: float | None = None) -> list[np.ndarray]:
+    async def infer(
+        self, loaded: Loaded, inputs: list[np.ndarray], timeout: float | None = None, is_alone: bool = True
+    ) -> list[np.ndarray]:
         """All outputs. `ServingError` says why there are none; a task that is cancelled drops the call."""
-        self._asked += 1
-        try:
-            if await self._is_alone(loaded):
-                answer = self.scheduler.answer_at_once(loaded.engine, inputs)
-                if answer is not None:
-                    return answer
-            return await self._answer(loaded, inputs, timeout)
-        finally:
-            self._asked -= 1
-
-    async def _is_alone(self, loaded: Loaded) -> bool:
-        """Whether nobody else is here for a batch with the request; those whose bytes have arrived come first."""
         if not loaded.is_batched:
-            return True
-        if self._delays or self._asked > 1:
-            return False
-        await asyncio.sleep(0)
-        return self._asked == 1
+            answer = self.scheduler.answer_at_once(loaded.runners, inputs, is_alone)
+            if answer is not None:
+                return answer
+        return await self._answer(loaded, inputs, timeout)
 
     async def _answer(self, loaded: Loaded, inputs: list[np.ndarray], timeout: float | None) -> list[np.ndarray]:
-        """From the queue."""
-        loop = asyncio.get_running_loop()
+        """From the queue, or in a batch of those that are here."""
         is_batched = loaded.is_batched and bool(rows := len(inputs[0]))
         key = batch_key(inputs) if is_batched else None
-        call = Call(loaded.engine, inputs, key, rows if is_batched else 1, loop.create_future())
-        self.scheduler.submit(call)
+        call = Call(loaded.runners, inputs, key, rows if is_batched else 1, self._loop.create_future())
+        if is_batched:
+            self.scheduler.gather(call)
+        else:
+            self.scheduler.submit(call)
         seconds = min(timeout or self._timeout, self._timeout)
-        timer = loop.call_later(seconds, _give_up, call, seconds)
+        timer = self._loop.call_later(seconds, _give_up, call, seconds)
         try:
             return await call.answer
         except (asyncio.CancelledError, TimedOutError):
@@ -160,7 +150,7 @@ class Repository:
     def _serve(self, name: str, path: Path, loaded: Loaded) -> ServedModel:
         scheduler = Scheduler(name, self._options.batching, self._loop, self._metrics.of_model(name))
         self._metrics.watch_queue(name, lambda: scheduler.waiting)
-        return ServedModel(name, path, loaded, scheduler, self._options)
+        return ServedModel(name, path, loaded, scheduler, self._options.timeout)
 
     def _load(self, name: str, path: Path) -> Loaded:
         stamp = _stamp(path)
@@ -172,7 +162,7 @@ class Repository:
         reason = reason_against_batching(interface, engine) if self._options.batching.max_batch > 1 else ""
         if reason:
             LOG.warning("model '%s': each request runs alone: %s", name, reason)
-        return Loaded(engine, interface, reason is None, stamp)
+        return Loaded(Runners(engine, engine.with_threads(1)), interface, reason is None, stamp)
 
 
 def _give_up(call: Call, seconds: float) -> None:

@@ -16,7 +16,7 @@ import pytest
 from served import Running, running
 
 from dlc.serving.errors import TooLargeError
-from dlc.serving.http_connection import Handler, HttpAnswer, HttpConnection, HttpLimits, HttpRequest
+from dlc.serving.http_connection import Handler, HttpAnswer, HttpConnection, HttpLimits, HttpRequest, HttpTraffic
 
 RECORD = {"inputs": [{"name": "x", "datatype": "FP32", "shape": [1, 12], "data": [0.5] * 12}]}
 BODY = json.dumps(RECORD).encode()
@@ -161,7 +161,7 @@ def parsed(content: bytes, handler: Handler, then: Callable[[HttpConnection], No
     """Let a connection that takes bodies of 10 bytes get `content`, and look at it `then`."""
 
     async def run() -> None:
-        connection = HttpConnection(handler, HttpLimits(10, 60.0), set(), asyncio.get_running_loop())
+        connection = HttpConnection(handler, HttpLimits(10, 60.0), HttpTraffic(), asyncio.get_running_loop())
         connection.connection_made(unittest.mock.Mock())
         connection.data_received(content)
         for _ in range(5):

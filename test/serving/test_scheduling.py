@@ -12,29 +12,34 @@ import pytest
 
 from dlc.errors import CancelledError, InvalidInputError, OutOfMemoryError
 from dlc.runtime.signature import TensorSpec
-from dlc.serving.batching import FasterWay, batch_key, reason_against_batching
+from dlc.serving.batching import batch_key, reason_against_batching
+from dlc.serving.call import Call, Runners
 from dlc.serving.errors import InvalidRequestError, QueueFullError, ServingError, StoppingError
+from dlc.serving.faster_way import OF_BATCHES, OF_CALLS, FasterWay, Way
 from dlc.serving.interface import ModelInterface
 from dlc.serving.options import BatchOptions
-from dlc.serving.scheduler import Call, Scheduler
+from dlc.serving.scheduler import Scheduler
 
 SECONDS = 30
 
 
 class Doubling:
     """Doubles its input once it is let go; 13 makes it fail, with the error given. `calls` are the inputs it was called with,
-    `many` how many calls each `run_many` had."""
+    `many` how many calls each `run_many` had, `threads` the names of those that it ran on."""
 
     def __init__(self, error: Exception | None = None) -> None:
         self.go = threading.Event()
         self.began = threading.Event()
         self.calls: list[list[float]] = []
         self.many: list[int] = []
+        self.threads: list[str] = []
         self.cancelled = 0
         self._error = error
+        self.runners = Runners(self, self)
 
     def __call__(self, inputs: list[np.ndarray]) -> list[np.ndarray]:
         self.calls.append(inputs[0][:, 0].tolist())
+        self.threads.append(threading.current_thread().name)
         self.began.set()
         assert self.go.wait(SECONDS)
         if self._error is not None and 13 in inputs[0]:
@@ -74,11 +79,31 @@ class Bench:
     def submit(self, runner: Doubling, value: float, rows: int = 1, width: int = 2, is_batched: bool = True) -> Call:
         async def submitted() -> Call:
             inputs = [np.full((rows, width), value, np.float32)]
-            call = Call(runner, inputs, batch_key(inputs) if is_batched else None, rows, self.loop.create_future())
+            call = Call(runner.runners, inputs, batch_key(inputs) if is_batched else None, rows, self.loop.create_future())
             self.scheduler.submit(call)
             return call
 
         return asyncio.run_coroutine_threadsafe(submitted(), self.loop).result(SECONDS)
+
+    def gather(self, runner: Doubling, values: Sequence[float]) -> list[Call]:
+        """Calls that arrive in one turn of the loop."""
+
+        async def gathered() -> list[Call]:
+            calls = []
+            for value in values:
+                inputs = [np.full((1, 2), value, np.float32)]
+                calls.append(Call(runner.runners, inputs, batch_key(inputs), 1, self.loop.create_future()))
+                self.scheduler.gather(calls[-1])
+            return calls
+
+        return asyncio.run_coroutine_threadsafe(gathered(), self.loop).result(SECONDS)
+
+    def takes(self, seconds: float) -> None:
+        """Let the scheduler believe that all that has run so far takes so long."""
+        self.scheduler._seconds = dict.fromkeys(self.scheduler._seconds, seconds)
+
+    def values(self, calls: Sequence[Call]) -> list[float]:
+        return [float(self.answer(call)[0, 0]) for call in calls]
 
     def answer(self, call: Call) -> np.ndarray:
         async def answered() -> list[np.ndarray]:
@@ -185,27 +210,53 @@ class Slow(Doubling):
 
 @pytest.mark.parametrize(("joined", "apart"), [(0.02, 0.0), (0.0, 0.02)])
 def test_batches_run_the_faster_way(joined: float, apart: float) -> None:
-    """Both are tried three times, then the faster one is left to run."""
+    """All are tried five times, then the fastest one is left to run."""
     bench, runner = Bench(max_batch=3, max_delay=SECONDS), Slow(joined, apart)
-    for number in range(10):
+    for number in range(19):
         calls = [bench.submit(runner, number * 10.0 + value) for value in range(3)]
         assert [bench.answer(call)[0, 0] for call in calls] == [(number * 10 + value) * 2.0 for value in range(3)]
     bench.close()
-    assert runner.many == ([3] * 7 if joined else [3] * 3)
+    assert runner.many == ([3] * 9 if joined else [3] * 5)
 
 
-def test_the_slower_way_is_tried_again() -> None:
-    way = FasterWay()
-    for _ in range(6):
-        way.ran(way.joins, 1.0 if way.joins else 2.0)
-    tried = 0
-    while way.joins:
-        way.ran(True, 1.0)
-        tried += 1
-    assert 100 < tried < 1000
-    for _ in range(3):
-        assert not way.joins
-        way.ran(False, 0.5)
+def test_calls_among_others_run_on_one_thread_where_all_are_no_faster(bench: Bench) -> None:
+    wide, narrow = Doubling(), Slow(0.0, 0.0)
+    wide.go.set()
+    wide.runners = Runners(wide, narrow)
+    inputs = [np.full((1, 2), 3.0, np.float32)]
+    bench.answer(bench.submit(wide, 3.0, is_batched=False))
+    for is_alone in (True, False):
+        for _ in range(30):
+            bench.takes(100e-6)
+            assert bench.scheduler.answer_at_once(wide.runners, inputs, is_alone) is not None
+        assert bool(narrow.calls) != is_alone
+    assert len(wide.calls) >= 31 + 5 and len(narrow.calls) >= 5
+    assert len(wide.calls) + len(narrow.calls) == 61
+
+
+@pytest.mark.parametrize(
+    ("all_threads", "one_thread", "way"), [(1.0, 1.0, Way.ONE_THREAD), (1.0, 1.05, Way.ONE_THREAD), (1.0, 1.3, Way.ALL_THREADS)]
+)
+def test_more_threads_have_to_be_worth_it(all_threads: float, one_thread: float, way: Way) -> None:
+    ways = FasterWay(OF_CALLS)
+    for number in range(20):
+        # One of five waits for a processor.
+        seconds = all_threads if ways.next is Way.ALL_THREADS else one_thread
+        ways.ran(ways.next, seconds * (10 if number % 5 == 4 else 1))
+    assert ways.next is way
+
+
+def test_slower_ways_are_tried_again() -> None:
+    seconds = {Way.ALL_THREADS: 1.0, Way.APART: 2.0, Way.ONE_THREAD: 3.0}
+    ways, taken = FasterWay(OF_BATCHES), []
+    for _ in range(2000):
+        taken.append(ways.next)
+        ways.ran(ways.next, seconds[ways.next])
+    assert all(1 < taken[15:].count(way) < 10 for way in (Way.APART, Way.ONE_THREAD))
+    seconds[Way.APART] = 0.5
+    for _ in range(4000):
+        ways.ran(ways.next, seconds[ways.next])
+    assert ways.next is Way.APART
 
 
 def test_a_request_that_fails_side_by_side_hurts_no_other() -> None:
@@ -273,25 +324,98 @@ def test_a_call_that_another_was_cancelled_for_runs_again(bench: Bench) -> None:
 
 
 def test_quick_calls_run_at_once(bench: Bench) -> None:
-    """Such as the last with their shapes was, where nobody waits; failures are theirs alone."""
+    """Such as others with their shapes were, where nobody waits; failures are theirs alone."""
     runner = Doubling(InvalidInputError("13 is bad luck"))
     runner.go.set()
     inputs = [np.full((1, 2), 3.0, np.float32)]
-    assert bench.scheduler.answer_at_once(runner, inputs) is None
+    assert bench.scheduler.answer_at_once(runner.runners, inputs, True) is None
     found = None
     for _ in range(100):
         bench.answer(bench.submit(runner, 3.0, is_batched=False))
-        found = found or bench.scheduler.answer_at_once(runner, inputs)
+        found = found or bench.scheduler.answer_at_once(runner.runners, inputs, True)
     assert found is not None and found[0].tolist() == [[6.0, 6.0]]
-    assert bench.scheduler.answer_at_once(runner, [np.full((2, 2), 3.0, np.float32)]) is None
-    bench.scheduler._quick = dict.fromkeys(bench.scheduler._quick, True)
+    assert bench.scheduler.answer_at_once(runner.runners, [np.full((2, 2), 3.0, np.float32)], True) is None
+    bench.takes(100e-6)
     with pytest.raises(InvalidRequestError, match="13 is bad luck"):
-        bench.scheduler.answer_at_once(runner, [np.full((1, 2), 13.0, np.float32)])
+        bench.scheduler.answer_at_once(runner.runners, [np.full((1, 2), 13.0, np.float32)], False)
     blocker = Doubling()
     held(bench, blocker)
-    bench.scheduler._quick = dict.fromkeys(bench.scheduler._quick, True)
-    assert bench.scheduler.answer_at_once(runner, inputs) is None
+    bench.takes(100e-6)
+    assert bench.scheduler.answer_at_once(runner.runners, inputs, True) is None
     blocker.go.set()
+
+
+@pytest.mark.parametrize(("seconds", "is_quick"), [(500e-6, True), (2e-3, False)])
+def test_only_quick_calls_run_at_once(bench: Bench, seconds: float, is_quick: bool) -> None:
+    runner = Doubling()
+    runner.go.set()
+    bench.answer(bench.submit(runner, 3.0, is_batched=False))
+    bench.takes(seconds)
+    found = bench.scheduler.answer_at_once(runner.runners, [np.full((1, 2), 3.0, np.float32)], True)
+    assert (found is not None) == is_quick
+
+
+def test_one_slow_call_among_quick_ones_is_not_believed() -> None:
+    bench, runner = Bench(max_batch=1), Slow(0.05, 0.0)
+    bench.answer(bench.submit(runner, 3.0, is_batched=False))
+    bench.takes(100e-6)
+    inputs = [np.full((1, 2), 3.0, np.float32)]
+    assert bench.scheduler.answer_at_once(runner.runners, inputs, True) is not None
+    assert bench.scheduler.answer_at_once(runner.runners, inputs, True) is not None
+    assert bench.scheduler.answer_at_once(runner.runners, inputs, True) is None
+    bench.close()
+
+
+def test_calls_that_arrive_together_run_at_once(bench: Bench) -> None:
+    """Where such batches are quick: on the loop's thread, which the first one does not."""
+    runner = Doubling()
+    runner.go.set()
+    assert bench.values(bench.gather(runner, [1.0, 2.0, 3.0])) == [2.0, 4.0, 6.0]
+    bench.takes(500e-6)
+    assert bench.values(bench.gather(runner, [4.0, 5.0, 6.0])) == [8.0, 10.0, 12.0]
+    bench.takes(2e-3)
+    assert bench.values(bench.gather(runner, [7.0, 8.0])) == [14.0, 16.0]
+    assert runner.calls[0] == [1.0, 2.0, 3.0]
+    assert [name.startswith("dlc serve") for name in runner.threads] == [True, *[False] * (len(runner.threads) - 2), True]
+
+
+def test_calls_that_arrive_together_run_in_batches_that_fit(bench: Bench) -> None:
+    runner = Doubling()
+    runner.go.set()
+    for _ in range(2):
+        values = [float(value) for value in range(6)]
+        assert bench.values(bench.gather(runner, values)) == [2 * value for value in values]
+        bench.takes(500e-6)
+    assert sorted(runner.calls[0]) == [0.0, 1.0, 2.0, 3.0] and runner.calls[1] == [4.0, 5.0]
+    assert bench.figures.rows == [4, 2, 4, 2]
+    assert not runner.threads[-1].startswith("dlc serve")
+
+
+def test_calls_that_are_gathered_count_as_waiting(bench: Bench) -> None:
+    runner = Doubling()
+    runner.go.set()
+    with pytest.raises(QueueFullError, match="6 requests wait for model 'm' already"):
+        bench.gather(runner, [1.0] * 7)
+    until_empty = time.monotonic() + SECONDS
+    while bench.scheduler.waiting and time.monotonic() < until_empty:
+        time.sleep(0.01)
+    assert bench.values(bench.gather(runner, [3.0])) == [6.0]
+
+
+def test_gathered_calls_wait_for_others_and_can_be_abandoned() -> None:
+    bench, runner = Bench(max_batch=3, max_delay=SECONDS), Doubling()
+    runner.go.set()
+    first = bench.gather(runner, [1.0, 2.0])
+    bench.scheduler.abandon(first[1])
+    assert bench.scheduler.waiting == 1
+    assert bench.values([first[0], *bench.gather(runner, [3.0, 4.0])]) == [2.0, 6.0, 8.0]
+    assert runner.calls[0] == [1.0, 3.0, 4.0]
+    last = bench.gather(runner, [5.0])
+    bench.scheduler.close()
+    assert bench.values(last) == [10.0]
+    with pytest.raises(StoppingError, match="model 'm' is being stopped"):
+        bench.gather(runner, [6.0])
+    bench.close()
 
 
 def test_what_waits_is_answered_after_closing(bench: Bench) -> None:

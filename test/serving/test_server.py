@@ -22,8 +22,8 @@ from served import Running, running, small_engine, small_input
 from tritonclient.utils import InferenceServerException
 
 import dlc
+from dlc.serving.call import ModelRunner, Runners
 from dlc.serving.options import BatchOptions
-from dlc.serving.scheduler import ModelRunner
 
 RECORD = {"inputs": [{"name": "x", "datatype": "FP32", "shape": [1, 12], "data": [0.5] * 12}]}
 
@@ -47,8 +47,8 @@ class Held:
 def hold(server: Running, name: str) -> Held:
     """Let the model's calls wait for `go`."""
     model = server.model(name)
-    held = Held(model.loaded.engine)
-    model.loaded = dataclasses.replace(model.loaded, engine=held)  # type: ignore[arg-type]
+    held = Held(model.loaded.runners.all_threads)
+    model.loaded = dataclasses.replace(model.loaded, runners=Runners(held, held))  # type: ignore[arg-type]
     return held
 
 
@@ -144,26 +144,29 @@ def test_batches_give_each_request_its_own_rows(small_file: Path) -> None:
     assert figures['dlc_run_rows_count{model="small"}'] < len(inputs)
 
 
-def test_a_lone_request_does_not_wait_for_a_batch(small_file: Path) -> None:
-    """It runs on the event loop once the model is known to be quick; many that come together run as batches."""
+def test_quick_requests_run_on_the_event_loop_in_batches(small_file: Path) -> None:
+    """Once the model is known to be quick; many that come together run as one."""
     with running([small_file], batching=BatchOptions(8, 0.0, 1000)) as server:
-        waited = 'dlc_wait_seconds_sum{model="small"}'
-        counted = 'dlc_wait_seconds_count{model="small"}'
-
-        def runs_at_once() -> bool:
-            before = server.metrics()
-            assert server.infer("small", RECORD)[0] == 200
-            after = server.metrics()
-            return (after[waited] - before.get(waited, 0.0), after[counted] - before.get(counted, 0.0)) == (0.0, 1.0)
-
-        until(runs_at_once)
+        counted = 'dlc_run_rows_count{model="small"}'
         model = server.model("small")
-        model.scheduler.answer_at_once = None  # type: ignore[assignment, method-assign]  # which none of many may call
 
-        async def many() -> list[list[np.ndarray]]:
-            return await asyncio.gather(*(model.infer(model.loaded, [small_input(1, number)]) for number in range(6)))
+        async def many(count: int) -> list[list[np.ndarray]]:
+            inputs = [small_input(1, number) for number in range(count)]
+            return await asyncio.gather(*(model.infer(model.loaded, [x]) for x in inputs))
 
-        results = server.do(many())
+        def is_left_to_the_thread(count: int) -> bool:
+            handed_over: list[int] = []
+            hand_over = model.scheduler._hand_over
+            model.scheduler._hand_over = lambda calls: (handed_over.append(1), hand_over(calls))  # type: ignore[assignment, method-assign]
+            server.do(many(count))
+            model.scheduler._hand_over = hand_over  # type: ignore[method-assign]
+            return bool(handed_over)
+
+        for count in (1, 6):
+            until(lambda count=count: not is_left_to_the_thread(count))  # type: ignore[misc]
+        before = server.metrics()[counted]
+        results = server.do(many(6))
+        assert server.metrics()[counted] <= before + 2
     for number, (result,) in enumerate(results):
         np.testing.assert_allclose(result, dlc.load(small_file)(small_input(1, number))[0], rtol=1e-5, atol=1e-6)
 
