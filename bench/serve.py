@@ -2,9 +2,11 @@
 
     python -m bench serve [name-part ...] [--seconds 5] [--connections 16]
 
-Overheads are those of one client that asks one request after the other, over HTTP with binary data and over gRPC, and include what
-the client itself takes; the server's CPU time a request, of all its threads, does not. Throughputs are those of as many HTTP
-connections as told, each of which asks one row after the other, by wrk where it is installed. Client and server share the machine.
+A direct call after a pause is one before which its thread slept as long as a client takes between an answer and its next request:
+processors are asleep then, and caches hold less. Overheads are those of one client that asks one request after the other, over HTTP
+with binary data and over gRPC, beyond a direct call without a pause, and include what the client itself takes; the server's CPU
+time a request, of all its threads, does not. Throughputs are those of as many HTTP connections as told, each of which asks one row
+after the other, by wrk where it is installed. Client and server share the machine.
 """
 
 from __future__ import annotations
@@ -29,11 +31,14 @@ import numpy as np
 from bench.http_load import load_of
 
 HEADER = (
-    "| model | direct call, us, p50 | HTTP, beyond it, p50 | p99 | server's CPU | gRPC, beyond it, p50 | p99 | server's CPU "
+    "| model | direct call after a pause, us, p50 | without | HTTP, beyond that, p50 | p99 | server's CPU "
+    "| gRPC, beyond that, p50 | p99 | server's CPU "
     "| engine | batching | requests/s | latency, ms, p50 | p99 | server's CPU, us |\n"
-    "|:---|---:|---:|---:|---:|---:|---:|---:|:---|:---|---:|---:|---:|---:|"
+    "|:---|---:|---:|---:|---:|---:|---:|---:|---:|:---|:---|---:|---:|---:|---:|"
 )
 _WARM, _CALLS = 200, 2000
+_PAUSE = 100e-6
+"""Seconds that a client takes between an answer and its next request."""
 _BATCHES = {"none": (), "to 32 rows": ("--max-batch=32", "--max-delay=0"), "to 32 rows, 1 ms": ("--max-batch=32", "--max-delay=1")}
 """Arguments of the server for each kind of batching."""
 
@@ -161,10 +166,12 @@ class _Session:
         """Not offered."""
 
 
-def seconds_of(call: Callable[[], object]) -> np.ndarray:
-    """Of each of many calls, one after the other."""
+def seconds_of(call: Callable[[], object], pause: float = 0.0) -> np.ndarray:
+    """Of each of many calls, one after the other, `pause` seconds apart."""
     found = np.empty(_CALLS)
     for number in range(-_WARM, _CALLS):
+        if pause:
+            time.sleep(pause)
         begin = time.perf_counter()
         call()
         found[max(number, 0)] = time.perf_counter() - begin
@@ -178,8 +185,8 @@ def overheads(file: Path, inputs: Mapping[str, np.ndarray]) -> str:
     import dlc
 
     engine = dlc.load(file)
-    direct = np.median(seconds_of(lambda: engine(inputs)))
-    cells = [direct]
+    paused, direct = (np.median(seconds_of(lambda: engine(inputs), pause)) for pause in (_PAUSE, 0.0))
+    cells = [paused, direct]
     with serving(file, "dlc") as server:
         request = http_request(inputs, server.http_port)
         with socket.create_connection(("127.0.0.1", server.http_port)) as connection, connection.makefile("rb") as reader:
@@ -235,7 +242,7 @@ def measure(name: str, build: Callable[[], Any], seconds: float, connections: in
                 latency = f"{load.p50 * 1e3:.2f} | {load.p99 * 1e3:.2f}"
                 figures = f"{load.answers / load.seconds:.0f} | {latency} | {cpu * 1e6:.0f}"
                 yield f"| {name} | {cells} | {engine} | {batching} | {figures} |"
-                name, cells = "", " | ".join([""] * 7)
+                name, cells = "", " | ".join([""] * 8)
 
 
 def main() -> None:
