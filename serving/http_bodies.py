@@ -32,6 +32,8 @@ def _inflated(body: bytes, encoding: str, most: int) -> bytes:
         raise TooLargeError(f"the request has more than {most} bytes")
     if not stream.eof:
         raise InvalidRequestError("the body cannot be read: its compressed data end early")
+    if stream.unused_data:
+        raise InvalidRequestError(f"{len(stream.unused_data)} bytes follow the body's compressed data; compress all of it as one")
     return found
 
 

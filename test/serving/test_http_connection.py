@@ -215,6 +215,9 @@ def test_compression(server: Running) -> None:
         assert status == 200 and json.loads(found) == plain
     status, answer = server.request("/v2/models/small/infer", gzip.compress(BODY)[:-9], Content_Encoding="gzip")
     assert status == 400 and b"its compressed data end early" in answer
+    twice = gzip.compress(BODY) + gzip.compress(b"more")
+    status, answer = server.request("/v2/models/small/infer", twice, Content_Encoding="gzip")
+    assert status == 400 and b"24 bytes follow the body's compressed data; compress all of it as one" in answer
     assert json.loads(server.request("/v2/models/small/infer", BODY, Accept_Encoding="gzip;q=0, br")[1]) == plain
 
 
