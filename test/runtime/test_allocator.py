@@ -40,9 +40,9 @@ def runtime() -> Iterator[RuntimeLibrary]:
 def test_freed_block_is_given_again(runtime: RuntimeLibrary) -> None:
     first = runtime.allocate(LARGE)
     runtime.free(first)
-    assert runtime.memory_idle() == LARGE
+    assert LARGE <= runtime.memory_idle() <= LARGE + REST
     assert runtime.allocate(LARGE - 4096) == first
-    assert runtime.memory_idle() == 0
+    assert runtime.memory_idle() <= REST
     runtime.free(first)
 
 
@@ -51,7 +51,7 @@ def test_block_is_not_wasted_on_a_small_request(runtime: RuntimeLibrary) -> None
     runtime.free(large)
     runtime.free(small)
     again = runtime.allocate(LARGE)
-    assert runtime.memory_idle() == 4 * LARGE
+    assert 4 * LARGE <= runtime.memory_idle() <= 4 * LARGE + REST
     runtime.free(again)
 
 
@@ -67,9 +67,17 @@ def test_one_freed_block_serves_several_requests(runtime: RuntimeLibrary) -> Non
     assert all(large <= part and part + LARGE <= large + 4 * LARGE and part % 4096 == 0 for part in parts)
     for part in (parts[1], parts[0], parts[2]):
         runtime.free(part)
-    assert runtime.memory_idle() == 4 * LARGE
+    assert 4 * LARGE <= runtime.memory_idle() <= 4 * LARGE + REST
     assert runtime.allocate(4 * LARGE) == large
     runtime.free(large)
+
+
+def test_sizes_that_grow_take_the_same_memory(runtime: RuntimeLibrary) -> None:
+    starts = set()
+    for size in range(LARGE, LARGE * 5 // 4 - 4096, 4096):
+        starts.add(address := runtime.allocate(size))
+        runtime.free(address)
+    assert len(starts) == 1
 
 
 def test_rests_beyond_a_quarter_go_back(runtime: RuntimeLibrary) -> None:
