@@ -71,19 +71,27 @@ bool isLeft(uint64_t size) {
   return size <= available && available - size >= kReserve;
 }
 
-// A span of at least `size` bytes with a mapping of its own; null when there is none to be had.
+// A span of `size` bytes with a mapping of its own; null when there is none to be had.
 Span *newMapping(uint64_t alignment, uint64_t size) {
-  if (size >= kAsksFrom && !isLeft(size))
-    return nullptr;
-  uint64_t room = size / kRoom / kPage * kPage;
-  uint64_t whole = room >= kHeader + kLeastRest ? size + room : size;
-  uint64_t total = kHeader + whole + (alignment > kPage ? alignment : 0);
+  uint64_t total = kHeader + size + (alignment > kPage ? alignment : 0);
   void *mapping = mmap(nullptr, total, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (mapping == MAP_FAILED)
     return nullptr;
   char *start = roundedUp(static_cast<char *>(mapping) + kHeader, std::max(alignment, kPage));
-  adviseHugePages(start, size);
-  return Span::at(start - kHeader, whole, mapping, total);
+  return Span::at(start - kHeader, size, mapping, total);
+}
+
+// One of at least `size` bytes.
+Span *newMappingWithRoom(uint64_t alignment, uint64_t size) {
+  if (size >= kAsksFrom && !isLeft(size))
+    return nullptr;
+  uint64_t room = size / kRoom / kPage * kPage;
+  Span *span = room >= kHeader + kLeastRest ? newMapping(alignment, size + room) : nullptr;
+  if (!span)
+    span = newMapping(alignment, size);
+  if (span)
+    adviseHugePages(span->start(), size);
+  return span;
 }
 
 // Gives the memory of a free span back to the system, but keeps its addresses.
@@ -216,11 +224,11 @@ Span *LargeBlocks::bestFit(uint64_t alignment, uint64_t size) const {
 Span *LargeBlocks::newSpan(uint64_t alignment, uint64_t size) {
   uint64_t most = std::max(mostHeld(), used + size);
   keepAtMost(most - used - size);
-  if (Span *span = newMapping(alignment, size))
+  if (Span *span = newMappingWithRoom(alignment, size))
     return span;
   mostUsed = used;
   keepAtMost(0);
-  return newMapping(alignment, size);
+  return newMappingWithRoom(alignment, size);
 }
 
 // Marks the first `size` bytes of a span as in use; a rest that can serve another request stays free.
