@@ -8,6 +8,8 @@ import numpy as np
 import onnx
 import onnxruntime
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from onnx import TensorProto, helper, numpy_helper
 
 import dlc
@@ -70,3 +72,27 @@ def test_sum_takes_the_memory_of_what_is_read_last(case: str, given: int) -> Non
     module = dlc.lower(_network(*CASES[case]), "affine", target="cpu:znver4")
     calls = [op for op in nested_ops(module.operation) if op.name == "func.call"]
     assert {len(call.operands) for call in calls if "conv_add" in str(call.attributes["callee"])} == {5 - given}
+
+
+@st.composite
+def graphs(draw: st.DrawFn) -> tuple[list[onnx.NodeProto], list[str]]:
+    """Some convolutions, sums, products and activations of values before them, and which of the values are outputs."""
+    names, nodes = ["a"], []
+    for number in range(draw(st.integers(2, 9))):
+        kind = draw(st.sampled_from(["Conv", "Conv", "Add", "Add", "Relu", "Mul"]))
+        x, y = (names[-1 - draw(st.integers(0, min(3, len(names) - 1)))] for _ in range(2))
+        inputs = {"Conv": f"{x} {draw(st.sampled_from(['w1', 'w2 b']))}", "Relu": x}.get(kind, f"{x} {y}")
+        names.append(f"v{number}")
+        nodes.append(_node(kind, inputs, names[-1]))
+    others = draw(st.lists(st.sampled_from(names[1:]), max_size=2, unique=True))
+    return nodes, list(dict.fromkeys([names[-1], *others]))
+
+
+@settings(max_examples=25, deadline=None)
+@given(graphs())
+def test_any_order_of_sums_equals_onnxruntime(graph: tuple[list[onnx.NodeProto], list[str]]) -> None:
+    model = _network(*graph)
+    x = np.random.default_rng(7).standard_normal((1, CHANNELS, SIZE, SIZE)).astype(np.float32)
+    expected = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"]).run(None, {"x": x})
+    for result, wanted in zip(dlc.compile(model)(x), expected, strict=True):
+        np.testing.assert_allclose(result, wanted, rtol=1e-3, atol=1e-3 * max(1.0, float(np.abs(wanted).max())))
