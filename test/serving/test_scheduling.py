@@ -98,6 +98,13 @@ class Bench:
 
         return asyncio.run_coroutine_threadsafe(gathered(), self.loop).result(SECONDS)
 
+    def settle(self) -> None:
+        """Wait for the scheduler's thread to find that nothing is left: it delivers answers before."""
+        end = time.monotonic() + SECONDS
+        while self.scheduler._running:
+            assert time.monotonic() < end
+            time.sleep(0.001)
+
     def takes(self, seconds: float) -> None:
         """Let the scheduler believe that all that has run so far takes so long."""
         self.scheduler._seconds = dict.fromkeys(self.scheduler._seconds, seconds)
@@ -225,6 +232,7 @@ def test_calls_among_others_run_on_one_thread_where_all_are_no_faster(bench: Ben
     wide.runners = Runners(wide, narrow)
     inputs = [np.full((1, 2), 3.0, np.float32)]
     bench.answer(bench.submit(wide, 3.0, is_batched=False))
+    bench.settle()
     for is_alone in (True, False):
         for _ in range(30):
             bench.takes(100e-6)
@@ -332,9 +340,11 @@ def test_quick_calls_run_at_once(bench: Bench) -> None:
     found = None
     for _ in range(100):
         bench.answer(bench.submit(runner, 3.0, is_batched=False))
+        bench.settle()
         found = found or bench.scheduler.answer_at_once(runner.runners, inputs, True)
     assert found is not None and found[0].tolist() == [[6.0, 6.0]]
     assert bench.scheduler.answer_at_once(runner.runners, [np.full((2, 2), 3.0, np.float32)], True) is None
+    bench.settle()
     bench.takes(100e-6)
     with pytest.raises(InvalidRequestError, match="13 is bad luck"):
         bench.scheduler.answer_at_once(runner.runners, [np.full((1, 2), 13.0, np.float32)], False)
@@ -350,6 +360,7 @@ def test_only_quick_calls_run_at_once(bench: Bench, seconds: float, is_quick: bo
     runner = Doubling()
     runner.go.set()
     bench.answer(bench.submit(runner, 3.0, is_batched=False))
+    bench.settle()
     bench.takes(seconds)
     found = bench.scheduler.answer_at_once(runner.runners, [np.full((1, 2), 3.0, np.float32)], True)
     assert (found is not None) == is_quick
@@ -358,6 +369,7 @@ def test_only_quick_calls_run_at_once(bench: Bench, seconds: float, is_quick: bo
 def test_one_slow_call_among_quick_ones_is_not_believed() -> None:
     bench, runner = Bench(max_batch=1), Slow(0.05, 0.0)
     bench.answer(bench.submit(runner, 3.0, is_batched=False))
+    bench.settle()
     bench.takes(100e-6)
     inputs = [np.full((1, 2), 3.0, np.float32)]
     assert bench.scheduler.answer_at_once(runner.runners, inputs, True) is not None
@@ -371,6 +383,7 @@ def test_calls_that_arrive_together_run_at_once(bench: Bench) -> None:
     runner = Doubling()
     runner.go.set()
     assert bench.values(bench.gather(runner, [1.0, 2.0, 3.0])) == [2.0, 4.0, 6.0]
+    bench.settle()
     bench.takes(500e-6)
     assert bench.values(bench.gather(runner, [4.0, 5.0, 6.0])) == [8.0, 10.0, 12.0]
     bench.takes(2e-3)
@@ -385,6 +398,7 @@ def test_calls_that_arrive_together_run_in_batches_that_fit(bench: Bench) -> Non
     for _ in range(2):
         values = [float(value) for value in range(6)]
         assert bench.values(bench.gather(runner, values)) == [2 * value for value in values]
+        bench.settle()
         bench.takes(500e-6)
     assert sorted(runner.calls[0]) == [0.0, 1.0, 2.0, 3.0] and runner.calls[1] == [4.0, 5.0]
     assert bench.figures.rows == [4, 2, 4, 2]
