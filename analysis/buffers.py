@@ -5,6 +5,8 @@ Answers are conservative: an op that is not known is taken to read and write eve
 
 from __future__ import annotations
 
+from collections.abc import Set
+
 from dlc._mlir import ir
 
 VIEW_OPS = frozenset(
@@ -48,10 +50,13 @@ def defining_op(value: ir.Value) -> ir.Operation | None:
     return None if isinstance(value, ir.BlockArgument) else value.owner.operation
 
 
-def root_of(value: ir.Value) -> ir.Value:
-    """The memref that `value` is a view of, through any number of view ops; `value` itself when it is no view."""
+def root_of(value: ir.Value, views: Set[str] = VIEW_OPS) -> ir.Value:
+    """The memref that `value` is a view of, through any number of view ops; `value` itself when it is no view.
+
+    `views` are names of ops, of tensors perhaps, whose result stands for their first operand.
+    """
     op = defining_op(value)
-    while op is not None and op.name in VIEW_OPS:
+    while op is not None and op.name in views:
         value = op.operands[0]
         op = defining_op(value)
     return value

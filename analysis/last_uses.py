@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from dlc._mlir import ir
-from dlc.analysis.buffers import defining_op, nested_ops
-from dlc.analysis.symbols import callee_of, names_in
+from dlc.analysis.buffers import defining_op, root_of
+from dlc.analysis.symbols import calls_of
 
 RESHAPES = frozenset({"tensor.collapse_shape", "tensor.expand_shape"})
 """Ops whose result has the elements of their first operand, in the same order."""
@@ -17,28 +17,15 @@ def dead_arguments(module: ir.Operation) -> dict[str, set[int]]:
     read it or a reshape of it. Bufferization gives such an argument's memory away without a copy.
     """
     dead: dict[str, set[int]] = {}
-    for function, sites in call_sites(module).items():
-        places = [{place for place in range(len(site.operands)) if _ends_at(site, place)} for site in sites]
+    for function, sites in calls_of(module).items():
+        places = [{place for place in range(len(site.operands)) if _ends_at(site, place)} for site in sites or ()]
         dead[function] = set.intersection(*places) if places else set()
     return dead
 
 
-def call_sites(module: ir.Operation) -> dict[str, list[ir.Operation]]:
-    """The calls of each function of `module`, by its name; none of functions that other ops name, too."""
-    found: dict[str, list[ir.Operation]] = {}
-    named: set[str] = set()
-    for op in nested_ops(module):
-        if op.name == "func.call" and names_in(op, module):
-            found.setdefault(callee_of(op), []).append(op)
-            continue
-        symbols = (attribute for attribute in op.attributes.values() if isinstance(attribute, ir.FlatSymbolRefAttr))
-        named.update(symbol.value for symbol in symbols)
-    return {name: sites for name, sites in found.items() if name not in named}
-
-
 def _ends_at(call: ir.Operation, place: int) -> bool:
     """Whether operand `place` of `call` is read for the last time by it."""
-    root = source_of(call.operands[place])
+    root = root_of(call.operands[place], RESHAPES)
     source = defining_op(root)
     if source is None or source.block != call.block or source.name in ("tensor.empty", "arith.constant"):
         return False
@@ -48,15 +35,6 @@ def _ends_at(call: ir.Operation, place: int) -> bool:
     return times == 1 and all(
         user.name in RESHAPES or (user.block == call.block and user.is_before_in_block(call)) for user in others
     )
-
-
-def source_of(value: ir.Value) -> ir.Value:
-    """The tensor that `value` is a reshape of, through any number of them."""
-    op = defining_op(value)
-    while op is not None and op.name in RESHAPES:
-        value = op.operands[0]
-        op = defining_op(value)
-    return value
 
 
 def _reshapes_of(root: ir.Value) -> list[ir.Value]:

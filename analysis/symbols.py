@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dlc._mlir import ir
+from dlc.analysis.buffers import nested_ops
 
 _MODULES = ("builtin.module", "gpu.module")
 
@@ -28,3 +29,18 @@ def names_in(op: ir.Operation, module: ir.Operation) -> bool:
 def callee_of(call: ir.Operation) -> str:
     """The name of the function that a `func.call` calls."""
     return str(ir.FlatSymbolRefAttr(call.attributes["callee"]).value)
+
+
+def calls_of(module: ir.Operation) -> dict[str, list[ir.Operation] | None]:
+    """The calls of each function of `module` that something names, by its name; None for one that is named in another way too."""
+    found: dict[str, list[ir.Operation] | None] = {}
+    for op in nested_ops(module):
+        for attribute in op.attributes.values():
+            if not isinstance(attribute, ir.FlatSymbolRefAttr):
+                continue
+            sites = found.setdefault(attribute.value, [])
+            if op.name != "func.call":
+                found[attribute.value] = None
+            elif sites is not None and names_in(op, module):
+                sites.append(op)
+    return found

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from dlc._mlir import ir
-from dlc.analysis.buffers import VIEW_OPS, defining_op, is_memref, nested_ops, root_of, written_roots
-from dlc.analysis.symbols import names_in, symbol_name
+from dlc.analysis.buffers import VIEW_OPS, defining_op, is_memref, root_of, written_roots
+from dlc.analysis.symbols import calls_of, symbol_name
 from dlc.lowering.linalg.buffer_sizes import resolve_sizes
 from dlc.lowering.linalg.dim_names import DimNames, argument_attributes, with_dims, with_entry
 from dlc.lowering.linalg.require_buffers import require_buffers
@@ -39,7 +39,7 @@ class PassResults(Pass):
     def run(self, op: ir.Operation) -> None:
         """Rewrite every private function that is only called, with its calls."""
         require_buffers(op)
-        calls = _calls(op)
+        calls = calls_of(op)
         for item in op.regions[0].blocks[0].operations:
             function = item.operation
             if function.name != "func.func" or "sym_visibility" not in function.attributes or not len(function.regions[0].blocks):
@@ -50,21 +50,6 @@ class PassResults(Pass):
             resolve_sizes(function)
             sites = _keep_arguments(function, sites)
             _mark_noalias(function, _pass_results(function, sites))
-
-
-def _calls(module: ir.Operation) -> dict[str, list[ir.Operation] | None]:
-    """The calls of each function; None for one that is named in another way too."""
-    found: dict[str, list[ir.Operation] | None] = {}
-    for op in nested_ops(module):
-        for attribute in op.attributes.values():
-            if not isinstance(attribute, ir.FlatSymbolRefAttr):
-                continue
-            sites = found.setdefault(attribute.value, [])
-            if op.name != "func.call":
-                found[attribute.value] = None
-            elif sites is not None and names_in(op, module):
-                sites.append(op)
-    return found
 
 
 def _keep_arguments(function: ir.Operation, sites: Sequence[ir.Operation]) -> list[ir.Operation]:
