@@ -52,20 +52,15 @@ class Call:
     since: float = field(default_factory=time.perf_counter)
     is_abandoned: bool = False
 
-    @property
-    def kind(self) -> Hashable:
-        """Equal for calls alone that take as long."""
-        return shapes_of(self.runners, self.inputs) if self.key is None else batch_kind(self, self.rows)
-
 
 def fits(call: Call, first: Call) -> bool:
     """Whether `call` may be of the batch that begins with `first`."""
     return call.runners is first.runners and call.key is not None and call.key == first.key
 
 
-def batch_kind(first: Call, rows: int) -> Hashable:
-    """Equal for batches of like size that begin with a call like `first`."""
-    return id(first.runners), first.key, rows.bit_length()
+def kind_of(first: Call, rows: int) -> Hashable:
+    """Equal for calls that take as long: of the same shapes, or batches of like size that begin with a call like `first`."""
+    return shapes_of(first.runners, first.inputs) if first.key is None else (id(first.runners), first.key, rows.bit_length())
 
 
 def shapes_of(runners: Runners, inputs: Sequence[np.ndarray]) -> Hashable:

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..errors import CancelledError
 from .batching import joined, split
-from .call import Call, Runners, batch_kind, fits, shapes_of
+from .call import Call, Runners, fits, kind_of, shapes_of
 from .errors import QueueFullError, ServingError, StoppingError, error_of_call
 from .faster_way import OF_BATCHES, OF_CALLS, FasterWay, Way
 from .metrics import RunFigures
@@ -126,7 +126,7 @@ class Scheduler:
             self._hand_over(self._gathered)
             return
         batch = self._take(self._gathered)
-        if self._seconds.get(batch_kind(batch[0], sum(call.rows for call in batch)), math.inf) >= _QUICK:
+        if self._seconds.get(kind_of(batch[0], sum(call.rows for call in batch)), math.inf) >= _QUICK:
             self._hand_over(deque([*batch, *self._gathered]))
             return
         _deliver(batch, self._run(batch))
@@ -222,7 +222,7 @@ class Scheduler:
         rows = sum(call.rows for call in batch)
         self._observer.ran([begin - call.since for call in batch], seconds, rows)
         if not any(isinstance(answer, ServingError) for answer in answers):
-            self._took(batch[0].kind if len(batch) == 1 else batch_kind(batch[0], rows), seconds)
+            self._took(kind_of(batch[0], rows), seconds)
         return answers
 
     def _took(self, kind: Hashable, seconds: float) -> None:
@@ -235,7 +235,7 @@ class Scheduler:
         if len(batch) == 1:
             return [self._answer(batch[0])]
         rows = [call.rows for call in batch]
-        way = self._way_of(batch_kind(batch[0], sum(rows)), OF_BATCHES)
+        way = self._way_of(kind_of(batch[0], sum(rows)), OF_BATCHES)
         chosen, begin = way.next, time.perf_counter()
         try:
             found = self._outputs(batch, rows, chosen)

@@ -11,12 +11,9 @@ import numpy as np
 import pytest
 
 from dlc.errors import CancelledError, InvalidInputError, OutOfMemoryError
-from dlc.runtime.signature import TensorSpec
-from dlc.serving.batching import batch_key, reason_against_batching
+from dlc.serving.batching import batch_key
 from dlc.serving.call import Call, Runners
 from dlc.serving.errors import InvalidRequestError, QueueFullError, ServingError, StoppingError
-from dlc.serving.faster_way import OF_BATCHES, OF_CALLS, FasterWay, Way
-from dlc.serving.interface import ModelInterface
 from dlc.serving.options import BatchOptions
 from dlc.serving.scheduler import Scheduler
 
@@ -242,31 +239,6 @@ def test_calls_among_others_run_on_one_thread_where_all_are_no_faster(bench: Ben
     assert len(wide.calls) + len(narrow.calls) == 61
 
 
-@pytest.mark.parametrize(
-    ("all_threads", "one_thread", "way"), [(1.0, 1.0, Way.ONE_THREAD), (1.0, 1.05, Way.ONE_THREAD), (1.0, 1.3, Way.ALL_THREADS)]
-)
-def test_more_threads_have_to_be_worth_it(all_threads: float, one_thread: float, way: Way) -> None:
-    ways = FasterWay(OF_CALLS)
-    for number in range(20):
-        # One of five waits for a processor.
-        seconds = all_threads if ways.next is Way.ALL_THREADS else one_thread
-        ways.ran(ways.next, seconds * (10 if number % 5 == 4 else 1))
-    assert ways.next is way
-
-
-def test_slower_ways_are_tried_again() -> None:
-    seconds = {Way.ALL_THREADS: 1.0, Way.APART: 2.0, Way.ONE_THREAD: 3.0}
-    ways, taken = FasterWay(OF_BATCHES), []
-    for _ in range(2000):
-        taken.append(ways.next)
-        ways.ran(ways.next, seconds[ways.next])
-    assert all(1 < taken[15:].count(way) < 10 for way in (Way.APART, Way.ONE_THREAD))
-    seconds[Way.APART] = 0.5
-    for _ in range(4000):
-        ways.ran(ways.next, seconds[ways.next])
-    assert ways.next is Way.APART
-
-
 def test_a_request_that_fails_side_by_side_hurts_no_other() -> None:
     bench, runner = Bench(max_batch=2, max_delay=SECONDS), Doubling(InvalidInputError("13 is bad luck"))
     runner.go.set()
@@ -440,40 +412,3 @@ def test_what_waits_is_answered_after_closing(bench: Bench) -> None:
         bench.submit(runner, 2.0)
     runner.go.set()
     assert [bench.answer(call)[0, 0] for call in calls] == [0.0, 2.0]
-
-
-def rows_alone(inputs: list[np.ndarray]) -> list[np.ndarray]:
-    return [inputs[0] * 2]
-
-
-@pytest.mark.parametrize(
-    ("shapes", "run", "reason"),
-    [
-        ([("N", 3), ("N", 3)], rows_alone, None),
-        ([("N", "M"), (None, None)], rows_alone, None),
-        ([("N", "M"), ("N",), (None, None)], rows_alone, None),
-        ([(1, 3), (1, 3)], rows_alone, "the first dims of x0: f32[1, 3] and x0: f32[1, 3] are not one symbol"),
-        ([(None, 3), (None, 3)], rows_alone, "the first dims of x0: f32[?, 3] and x0: f32[?, 3] are not one symbol"),
-        ([("N", 3), ("M", 3), ("N", 3)], rows_alone, "the first dims of x0: f32[N, 3] and x1: f32[M, 3] are not one symbol"),
-        ([("N", "N"), ("N", 3)], rows_alone, "x0: f32[N, N] has the symbol twice"),
-        ([("N", 3), ()], rows_alone, "y: f32[] has no rows of requests"),
-        ([("N", 3), (None,)], lambda inputs: [inputs[0].sum(0)], "the shape of y: f32[?] depends on other rows"),
-        ([("N", 4), (None,)], lambda inputs: [inputs[0].sum(0)], "y: f32[?] has no rows of requests"),
-        ([("N", 3), (None, None)], lambda inputs: [inputs[0] @ inputs[0].T], "the shape of y: f32[?, ?] depends on other rows"),
-        ([("N", 3), ("N", 3)], lambda inputs: [inputs[0] - inputs[0].max(0)], "the values of y: f32[N, 3] depend on other rows"),
-        ([()], rows_alone, "it has no inputs"),
-    ],
-)
-def test_which_models_can_be_batched(shapes: list[tuple], run, reason: str | None) -> None:
-    """The last shape is that of the output."""
-    inputs = [TensorSpec(f"x{number}", shape, "f32") for number, shape in enumerate(shapes[:-1])]
-    interface = ModelInterface.of("m", inputs, [TensorSpec("y", shapes[-1], "f32")])
-    assert reason_against_batching(interface, run) == reason
-
-
-def test_a_model_that_fails_on_random_inputs_is_not_batched() -> None:
-    def failing(inputs: list[np.ndarray]) -> list[np.ndarray]:
-        raise InvalidInputError("dim M is 8, not 9")
-
-    interface = ModelInterface.of("m", [TensorSpec("x", ("N", "M"), "f32")], [TensorSpec("y", ("N", "M"), "f32")])
-    assert reason_against_batching(interface, failing) == "it fails on random inputs: dim M is 8, not 9"
