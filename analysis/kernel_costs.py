@@ -137,21 +137,16 @@ def _contraction(name: str, types: Sequence[TensorType], result: TensorType, ope
 
 
 def _winograd(types: Sequence[TensorType], result: TensorType, matrices: Matrices) -> Amount:
-    """The products of all tiles, without those of results beyond the image, and two sums for each transformed input and product.
+    """The products of all tiles, which may reach beyond the image, and two sums for each transformed input and product.
 
-    Tiles along an axis whose size run time decides are taken to be whole.
+    Tiles along an axis whose size run time decides are taken to end with the image.
     """
     inner, (batch, height, width, out) = types[0].shape[3], result.shape
-    tiles = batch, *(_products_along(size, matrices) if isinstance(size, int) else size for size in (height, width))
+    along = [-(-size // matrices.outputs) * matrices.products if isinstance(size, int) else size for size in (height, width)]
+    tiles = (batch, *along)
     found = Amount.sum([Amount.product(2, *tiles, inner, out), Amount.product(2, *tiles, inner), Amount.product(2, *tiles, out)])
     open_axes = sum(not isinstance(size, int) for size in (height, width))
     return found.times(matrices.products**open_axes).divided(matrices.outputs**open_axes)
-
-
-def _products_along(size: int, matrices: Matrices) -> int:
-    """Products of one dimension for `size` results."""
-    whole, left = divmod(size, matrices.outputs)
-    return whole * matrices.products + sum(len(group.kernels) * group.needed[left] for group in matrices.groups)
 
 
 def _window(operation: ir.Operation, x: TensorType, result: TensorType) -> Amount:

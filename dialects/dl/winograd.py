@@ -23,8 +23,8 @@ class WinogradConv(DLOp, name="winograd_conv"):
     weight[p, b, c, k] = sum over s, t of G[row of p, s] * G[column of p, t] * w[s, t, c, b * K + k]
 
     A tile of m by m results takes 16 products for each pair of channels instead of 36 where m is 2, 36 instead of 144 where m is
-    4, and 25 instead of 36 with stride 2, where m is 2: weight dim 0 is 16 or 36, with stride 2 it is 16. G, the row and the
-    column of each kernel and the transforms of inputs and outputs are in `winograd_matrices.py`.
+    4, and 25 instead of 36 with stride 2, where m is 2: weight dim 0 is 16 or 36, with stride 2 it is 16. Kernels are row by row;
+    G and the transforms of inputs and outputs are in `winograd_matrices.py`.
 
     c1: operands have one element type.    c2: x has rank 4 and weight too.
     c3: stride is 1 and weight dim 0 is 16 or 36, or stride is 2 and weight dim 0 is 16.
@@ -138,7 +138,7 @@ def _convolved(x: np.ndarray, weight: np.ndarray, pads: tuple[int, ...], matrice
     kernels = np.moveaxis(weight, 1, 2).reshape(-1, weight.shape[2], channels)
     products = np.empty((count, count, x.shape[0], rows, columns, channels), kernels.dtype)
     for row, column in np.ndindex(count, count):
-        place = matrices.places.index((matrices.kernel_of[row], matrices.kernel_of[column]))
+        place = matrices.kernel_of[row] * len(matrices.kernel) + matrices.kernel_of[column]
         products[row, column] = np.matmul(inputs[..., row, column, :], kernels[place])
     found = np.einsum("ai,bj,ijnyxo->nyaxbo", back, back, products, optimize=True)
     return found.reshape(x.shape[0], rows * len(back), columns * len(back), channels)[:, :height, :width]

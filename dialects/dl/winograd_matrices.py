@@ -17,8 +17,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
-from itertools import groupby, product
 
 import numpy as np
 
@@ -26,30 +24,16 @@ TAPS = 3
 
 
 @dataclass(frozen=True)
-class Group:
-    """Neighbouring kernels of one dimension that tiles multiply in the same way: `uses` times each.
-
-    A use of a kernel takes the inputs of the one before, `step / uses` of the matrices further. `needed[r]` uses come before all
-    that the first r outputs of a tile do not need.
-    """
-
-    kernels: range
-    uses: int
-    needed: tuple[int, ...]
-
-
-@dataclass(frozen=True)
 class Matrices:
     """The transforms of one dimension: of inputs [n, w], of taps [k, 3], and to outputs [m, n], n products for m outputs; all f64.
 
-    Outputs are `stride` inputs apart. Product i multiplies kernel `kernel_of[i]`, by default its own.
+    Outputs are `stride` inputs apart. Each product multiplies its own kernel, those beyond the last one that.
     """
 
     input: np.ndarray
     kernel: np.ndarray
     output: np.ndarray
     stride: int = 1
-    shared: tuple[int, ...] = ()
 
     @property
     def outputs(self) -> int:
@@ -74,37 +58,12 @@ class Matrices:
     @property
     def kernel_of(self) -> tuple[int, ...]:
         """The kernel of each product."""
-        return self.shared or tuple(range(len(self.kernel)))
+        return tuple(min(place, len(self.kernel) - 1) for place in range(self.products))
 
-    def uses_of(self, kernel: int) -> list[int]:
-        """The products of a kernel."""
-        return [place for place, each in enumerate(self.kernel_of) if each == kernel]
-
-    @cached_property
-    def groups(self) -> tuple[Group, ...]:
-        """The kernels in groups of neighbours."""
-        found = [(kind, list(kernels)) for kind, kernels in groupby(range(len(self.kernel)), self._kind)]
-        return tuple(Group(range(kernels[0], kernels[-1] + 1), *kind) for kind, kernels in found)
-
-    def _kind(self, kernel: int) -> tuple[int, tuple[int, ...]]:
-        uses = self.uses_of(kernel)
-        return len(uses), tuple(
-            int(np.count_nonzero(self.output[:outputs, uses].any(axis=0))) for outputs in range(self.outputs + 1)
-        )
-
-    @cached_property
-    def places(self) -> tuple[tuple[int, int], ...]:
-        """The kernels of the two dimensions that each kernel of two dimensions is made of.
-
-        Those of two groups follow each other, and so do all of groups with the same uses.
-        """
-        pairs = sorted(product(self.groups, repeat=2), key=lambda pair: tuple(group.uses for group in pair))
-        return tuple(place for rows, columns in pairs for place in product(rows.kernels, columns.kernels))
-
-    @cached_property
+    @property
     def kernels(self) -> np.ndarray:
-        """The factors of the 3x3 taps in each kernel of two dimensions, [k * k, 9]."""
-        return np.stack([np.kron(self.kernel[row], self.kernel[column]) for row, column in self.places])
+        """The factors of the 3x3 taps in each kernel of two dimensions, row by row: [k * k, 9]."""
+        return np.kron(self.kernel, self.kernel)
 
 
 def _matrix(*rows: str) -> np.ndarray:
@@ -131,7 +90,6 @@ STRIDED: Mapping[int, Matrices] = {
         kernel=_matrix("1 0 0", "1 0 1", "0 0 1", "0 1 0"),
         output=_matrix("1 1 0 1 0", "0 1 1 0 1"),
         stride=2,
-        shared=(0, 1, 2, 3, 3),
     ),
 }
 """Those of stride 2."""

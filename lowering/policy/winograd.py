@@ -21,8 +21,7 @@ class WinogradPolicy:
     version_gain: float = setting(
         1.15, "ratio", "by how much images up to usual ones must be faster with a version by taps, in the mean", 1, 16
     )
-    strided_caution: float = setting(1.3, "ratio", "by how much the estimate of tiles with stride 2 is too long", 1, 4)
-    most_parts: int = setting(4, "parts", "products of kernels with places of their own; each is a nest to compile", 1, 16)
+    strided_caution: float = setting(1.2, "ratio", "by how much the estimate of tiles with stride 2 is too long", 1, 4)
     far_moves: float = setting(6, "moves", "times that what whole images pass on crosses the last cache", 1, 16)
     far_byte_cycles: float = setting(1 / 6, "cycles", "a byte from beyond the second-level cache, hidden by nothing", 1 / 64, 2)
     transform_cycles: float = setting(

@@ -29,7 +29,7 @@ class DirectConvolution:
 
 @dataclass(frozen=True)
 class WinogradBlocks:
-    """`count` blocks of so many `tiles`, each with `products` for a pair of channels."""
+    """`count` blocks of so many `tiles`, each of which takes `products` products for a pair of channels."""
 
     count: int
     tiles: int
@@ -51,25 +51,28 @@ class WinogradConvolution:
         return self.kernels * self.inner * self.out * self.element_bytes
 
     def total(self, blocks: WinogradBlocks, machine: Machine) -> float:
-        """Products, transforms, the kernel read once a block, and what the transforms pass on.
+        """Products, transforms, a matrix of the kernel read for each product of a block, and what the transforms pass on.
 
         The kernel comes from beyond the second-level cache while the first block's products are computed, and while those of each
         are where it does not stay there.
         """
         vector, ports = machine.lanes(8 * self.element_bytes), machine.fma_ports
         kernel, (given, found) = self.kernel_bytes, self._passed_bytes(blocks)
-        products = blocks.products * self.inner * self.out / (ports * vector)
+        taken = blocks.tiles * blocks.products
+        products = taken * self.inner * self.out / (ports * vector)
         products = products / policy().winograd.tiles_peak_share * (1 + 1 / max(blocks.tiles, 1))
-        transforms = blocks.products * -(-(self.inner + self.out) // vector) * policy().winograd.transform_cycles / ports
+        transforms = taken * -(-(self.inner + self.out) // vector) * policy().winograd.transform_cycles / ports
+        read = kernel * blocks.products // self.kernels
         fetched = kernel * policy().winograd.far_byte_cycles
         streamed = max(products, fetched) if kernel + given + found > machine.l2_bytes else products
         passed = (given + found) * self._passing(blocks, machine)
-        each = streamed + kernel / machine.l2.bytes_per_cycle + transforms + passed
+        each = streamed + read / machine.l2.bytes_per_cycle + transforms + passed
         return blocks.count * each + max(0.0, fetched - streamed)
 
     def _passed_bytes(self, blocks: WinogradBlocks) -> tuple[int, int]:
         """What the transforms of a block give to its products, and these to the transforms back."""
-        return blocks.products * self.inner * self.element_bytes, blocks.products * self.out * self.element_bytes
+        passed = blocks.tiles * blocks.products * self.element_bytes
+        return passed * self.inner, passed * self.out
 
     def _passing(self, blocks: WinogradBlocks, machine: Machine) -> float:
         """Cycles to write and read a byte of what transforms and products of a block pass on.

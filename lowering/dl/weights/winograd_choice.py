@@ -24,8 +24,6 @@ from dlc.lowering.dl_to_linalg.contractions.winograd_blocks import (
     cycles_of,
     grid_of,
     open_blocks,
-    parts_of,
-    products_of,
     usual_images,
 )
 from dlc.lowering.pass_base import PassFailure
@@ -44,7 +42,6 @@ REASONS = {
     "sizes": "channels, or height or width with stride 2, are known at run time only, or the kernel is computed",
     "channels": f"output channels are no multiple of {LANES}",
     "layout": "channels are not last",
-    "parts": "the image cuts tiles with stride 2, which makes more products of few rows than are worth their code",
     "time": "transforms and a larger kernel would take longer than the products that they save",
 }
 """What the reasons mean, by their names; each convolution has the first that holds."""
@@ -154,19 +151,10 @@ def _estimate(op: ir.Operation, tiles: Sequence[int], shapes: SymbolicShapes | N
 
 
 @functools.lru_cache(maxsize=256)
-def _known_estimate(sizes: _Sizes, tiles: tuple[int, ...], in_bf16: bool, facts: Machine, chosen: Policy) -> WinogradVerdict:
-    """The same where height and width are known: passes ask often, and networks repeat their blocks. `chosen` is the policy."""
+def _known_estimate(sizes: _Sizes, tiles: tuple[int, ...], in_bf16: bool, facts: Machine, _chosen: Policy) -> WinogradVerdict:
+    """The same where height and width are known: passes ask often, and networks repeat blocks. The policy is part of the key."""
     direct, tiled, tile = _costs(sizes, tiles, in_bf16, facts)
-    reason = "winograd" if _pays(direct, tiled) else "time"
-    if reason == "winograd" and _parts(sizes, BY_STRIDE[sizes.stride][tile], facts) > chosen.winograd.most_parts:
-        reason = "parts"
-    return WinogradVerdict(tile, reason, direct, tiled)
-
-
-def _parts(sizes: _Sizes, matrices: Matrices, facts: Machine) -> int:
-    """How many products of its own an image of known sides has."""
-    grid = grid_of(sizes.height, sizes.width, matrices, _transformed(sizes, matrices), facts)
-    return len(parts_of(grid, sizes.height, sizes.width, matrices))
+    return WinogradVerdict(tile, "winograd" if _pays(direct, tiled) else "time", direct, tiled)
 
 
 def _costs(sizes: _Sizes, tiles: Sequence[int], in_bf16: bool, facts: Machine) -> tuple[float, float, int]:
@@ -288,4 +276,4 @@ def _winograd_cycles(sizes: _Sizes, matrices: Matrices, facts: Machine) -> float
     """Cycles by tiles."""
     weight = _transformed(sizes, matrices)
     grid = grid_of(sizes.height, sizes.width, matrices, weight, facts)
-    return cycles_of(grid, weight, products_of(grid, sizes.height, sizes.width, matrices), facts)
+    return cycles_of(grid, weight, matrices, facts)

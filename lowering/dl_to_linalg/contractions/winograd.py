@@ -7,11 +7,8 @@ writes, which chooses one of the values that a tile gives: `affine-unroll-choice
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
-
-import numpy as np
 
 from dlc._mlir import ir
 from dlc.analysis.dim_bounds import DimBounds, bounds_of_index
@@ -25,7 +22,7 @@ from dlc.lowering.dl_to_linalg.building.extents import Extent
 from dlc.lowering.dl_to_linalg.building.lowerings import SourceOp, lowering
 from dlc.lowering.dl_to_linalg.building.windows import pad_spatial, position_extents
 from dlc.lowering.dl_to_linalg.contractions.vnni import integer_products
-from dlc.lowering.dl_to_linalg.contractions.winograd_blocks import Grid, KernelGroup2d, Side, grid_of, open_blocks, parts_of
+from dlc.lowering.dl_to_linalg.contractions.winograd_blocks import Grid, grid_of, kernel_at, open_blocks
 from dlc.lowering.dl_to_linalg.contractions.winograd_open import OpenTiles
 from dlc.lowering.dl_to_linalg.contractions.winograd_transforms import chosen, transformed
 from dlc.targets.machine import facts_of
@@ -67,8 +64,7 @@ def _convolve(b: Builder, op: SourceOp, bias: ir.Value | None, stride: int) -> i
         for extent, have, begin in zip((grid.rows, grid.columns), x.type.shape[1:3], window.pads_begin, strict=True)
     ]
     padded = pad_spatial(b, x, window.pads_begin, high, _LAYOUT, b.scalar(0, op.types[0].dtype))
-    parts = parts_of(grid, height, width, matrices)
-    found = _Tiles(b, op.types[0].dtype, op.result.dtype, grid, matrices, parts).convolve(padded, weight, bias)
+    found = _Tiles(b, op.types[0].dtype, op.result.dtype, grid, matrices).convolve(padded, weight, bias)
     sizes = [b.dim(found, 0), height, width, b.dim(found, 3)]
     return found if b.shape(found)[1:3] == sizes[1:3] else b.slice(found, [0] * 4, sizes, [1] * 4)
 
@@ -109,58 +105,41 @@ class _Tiles:
     dtype: str
     grid: Grid
     matrices: Matrices
-    parts: Sequence[KernelGroup2d]
 
     def convolve(self, x: ir.Value, weight: ir.Value, bias: ir.Value | None) -> ir.Value:
         """The results of all tiles, [batch, rows, columns, channels]."""
-        return self._outputs([self._products(self._inputs(x, part), weight, part) for part in self.parts], bias)
+        return self._outputs(self._products(self._inputs(x), weight), bias)
 
     def _outer(self, x: ir.Value) -> list[Extent]:
         """Images and blocks of them."""
         return [self.b.dim(x, 0), self.grid.row_blocks, self.grid.column_blocks]
 
-    def _inputs(self, x: ir.Value, part: KernelGroup2d) -> ir.Value:
-        """What kernels of a part are multiplied with: [batch, block of rows, of columns, kernel, place of the block, channel]."""
-        b, grid, step = self.b, self.grid, self.matrices.step
-        shape = [*self._outer(x), part.count, part.places, b.dim(x, 3)]
-        image, rows, columns, _, place, channel = (ir.AffineExpr.get_dim(loop) for loop in range(6))
-        row, column = part.place(place)
-        of_rows, of_columns = self._transform(part.rows), self._transform(part.columns)
-        top = rows * (grid.block_rows * step) + row * (step // part.rows.uses) + of_rows.first
-        left = columns * (grid.block_columns * step) + column * (step // part.columns.uses) + of_columns.first
-        window = product(range(of_rows.factors.shape[1]), range(of_columns.factors.shape[1]))
-        reads = [ir.AffineMap.get(6, 0, [image, top + i, left + j, channel]) for i, j in window]
+    def _inputs(self, x: ir.Value) -> ir.Value:
+        """What kernels are multiplied with: [batch, block of rows, of columns, product, tile of the block, channel]."""
+        b, grid, step, size = self.b, self.grid, self.matrices.step, self.matrices.inputs
+        shape = [*self._outer(x), self.matrices.products**2, grid.tiles, b.dim(x, 3)]
+        image, rows, columns, _, tile, channel = (ir.AffineExpr.get_dim(loop) for loop in range(6))
+        row, column = grid.place(tile)
+        top, left = (rows * grid.block_rows + row) * step, (columns * grid.block_columns + column) * step
+        reads = [ir.AffineMap.get(6, 0, [image, top + i, left + j, channel]) for i, j in product(range(size), repeat=2)]
 
         def body(*scalars: ir.Value) -> ir.Value:
-            found = transformed(b, of_rows.factors, of_columns.factors, scalars[:-1], self.given)
-            values = dict(zip(product(part.rows.kernels, part.columns.kernels), found, strict=True))
-            return chosen(b, [3], [values[kernels] for kernels in self._kernels(part)])
+            return chosen(b, [3], transformed(b, self.matrices.input, self.matrices.input, scalars[:-1], self.given))
 
         maps = [*reads, ir.AffineMap.get_identity(6)]
         return b.generic([x] * len(reads), b.empty(shape, self.given), maps, [PARALLEL] * 6, body)
 
-    def _kernels(self, part: KernelGroup2d) -> Sequence[tuple[int, int]]:
-        """The kernels of both dimensions for each one of a part."""
-        return self.matrices.places[part.first : part.first + part.count]
-
-    def _transform(self, side: Side) -> _Transform:
-        """What the first uses of kernels multiply."""
-        rows = self.matrices.input[[self.matrices.uses_of(kernel)[0] for kernel in side.kernels]]
-        read = np.flatnonzero(rows.any(axis=0))
-        return _Transform(int(read[0]), rows[:, read[0] : read[-1] + 1])
-
-    def _products(self, inputs: ir.Value, weight: ir.Value, part: KernelGroup2d) -> ir.Value:
+    def _products(self, inputs: ir.Value, weight: ir.Value) -> ir.Value:
         """Sums over the input channels: the axes of `inputs`, with a block of channels and a channel of it for the last."""
         b, loops = self.b, Loops(7, 1)
         shape = [*b.shape(inputs)[:5], b.dim(weight, 1), b.dim(weight, 3)]
-        if len(self.parts) > 1:
-            weight = b.slice(weight, [part.first, 0, 0, 0], [part.count, *b.shape(weight)[1:]], [1] * 4)
-        *outer, position, tile, channels, lane, summed = loops.dims()
-        read, written = loops.map([position, channels, summed, lane]), loops.map(loops.dims()[:-1])
+        *outer, place, tile, channels, lane, summed = loops.dims()
+        kernel = loops.map([kernel_at(self.matrices, place), channels, summed, lane])
+        written = loops.map(loops.dims()[:-1])
         if self._is_paired:
-            pair = [loops.map([*outer, position, tile, summed * 2 + place]) for place in (0, 1)]
-            return self._pairs(inputs, weight, zeros(b, shape, self.dtype), [*pair, read, written], loops)
-        maps = [loops.map([*outer, position, tile, summed]), read, written]
+            pair = [loops.map([*outer, place, tile, summed * 2 + number]) for number in (0, 1)]
+            return self._pairs(inputs, weight, zeros(b, shape, self.dtype), [*pair, kernel, written], loops)
+        maps = [loops.map([*outer, place, tile, summed]), kernel, written]
         return contract(b, loops, inputs, weight, zeros(b, shape, self.dtype), maps, self.dtype)
 
     @property
@@ -176,34 +155,23 @@ class _Tiles:
 
         return b.generic([inputs, inputs, weight], start, maps, loops.iterators, body)
 
-    def _outputs(self, products: Sequence[ir.Value], bias: ir.Value | None) -> ir.Value:
-        """The tiles of results, from the products of each part, with the bias added, put together to images.
-
-        What a part has not computed is read from other tiles; results that it counts for lie beyond the image.
-        """
-        b, step = self.b, self.matrices.outputs
-        batch, row_blocks, column_blocks, _, _, channels, lanes = b.shape(products[0])
-        shape = [batch, row_blocks, self.grid.block_rows, step, column_blocks, self.grid.block_columns, step, channels, lanes]
+    def _outputs(self, products: ir.Value, bias: ir.Value | None) -> ir.Value:
+        """The tiles of results, with the bias added, put together to images."""
+        b, grid, step = self.b, self.grid, self.matrices.outputs
+        batch, row_blocks, column_blocks, _, _, channels, lanes = b.shape(products)
+        shape = [batch, row_blocks, grid.block_rows, step, column_blocks, grid.block_columns, step, channels, lanes]
         image, rows, row, below, columns, column, beside, channel, lane = (ir.AffineExpr.get_dim(loop) for loop in _LOOPS)
-        parts = {
-            kernels: (value, part) for value, part in zip(products, self.parts, strict=True) for kernels in self._kernels(part)
-        }
-        values, reads = [], []
-        for i, j in product(range(self.matrices.products), repeat=2):
-            kernels = self.matrices.kernel_of[i], self.matrices.kernel_of[j]
-            value, part = parts[kernels]
-            place = self._place(part.rows, row, i, self.grid.block_rows) * part.columns.places
-            place = place + self._place(part.columns, column, j, self.grid.block_columns)
-            position = ir.AffineExpr.get_constant(self._kernels(part).index(kernels))
-            values.append(value)
-            reads.append(ir.AffineMap.get(9, 0, [image, rows, columns, position, place, channel, lane]))
+        tile = row * grid.block_columns + column
+        places = [ir.AffineExpr.get_constant(place) for place in range(self.matrices.products**2)]
+        values = [products] * len(places)
+        reads = [ir.AffineMap.get(9, 0, [image, rows, columns, place, tile, channel, lane]) for place in places]
         if bias is not None:
             values.append(b.expand(bias, [[0, 1]], [channels, lanes]))
             reads.append(ir.AffineMap.get(9, 0, [channel, lane]))
 
         def body(*scalars: ir.Value) -> ir.Value:
             back = self.matrices.output
-            found = transformed(b, back, back, scalars[: self.matrices.products**2], self.dtype)
+            found = transformed(b, back, back, scalars[: len(places)], self.dtype)
             if self._is_paired:
                 found = [b.binary("arith.shrsi", value, b.scalar(_QUARTER, self.dtype)) for value in found]
             value = chosen(b, [_LOOPS[3], _LOOPS[6]], found)
@@ -212,17 +180,3 @@ class _Tiles:
         written = ir.AffineMap.get(9, 0, [image, rows, row, below, columns, column, beside, channel, lane])
         found = b.generic(values, b.empty(shape, self.dtype), [*reads, written], [PARALLEL] * 9, body)
         return b.collapse(found, [[0], [1, 2, 3], [4, 5, 6], [7, 8]])
-
-    def _place(self, side: Side, tile: ir.AffineExpr, product: int, tiles: int) -> ir.AffineExpr:
-        """The place in a block of a tile's product of one dimension; one that is not computed is at any."""
-        use = self.matrices.uses_of(self.matrices.kernel_of[product]).index(product)
-        place = tile * side.uses + use
-        return place if (tiles - 1) * side.uses + use < side.places else ir.AffineExpr.get_mod(place, side.places)
-
-
-@dataclass(frozen=True)
-class _Transform:
-    """Sums of inputs from the one at `first` of a tile on, [sums, inputs]."""
-
-    first: int
-    factors: np.ndarray

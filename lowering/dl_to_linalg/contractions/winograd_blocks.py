@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from itertools import product
+from dataclasses import dataclass
 
 from dlc._mlir import ir
 from dlc.analysis.dim_bounds import UNBOUNDED, DimBounds
@@ -46,86 +44,29 @@ class Grid:
         """Tiles of one block."""
         return self.block_rows * self.block_columns
 
-
-@dataclass(frozen=True)
-class Side:
-    """Neighbouring kernels of one dimension, each multiplied with `places` places of a block, `uses` of each tile."""
-
-    kernels: range
-    uses: int
-    places: int
-
-
-@dataclass(frozen=True)
-class KernelGroup2d:
-    """Kernels of two dimensions, from `first` on: those of `rows` with those of `columns`."""
-
-    first: int
-    rows: Side
-    columns: Side
-
-    @property
-    def count(self) -> int:
-        """The number of kernels."""
-        return len(self.rows.kernels) * len(self.columns.kernels)
-
-    @property
-    def places(self) -> int:
-        """Places of a block that each kernel is multiplied with."""
-        return self.rows.places * self.columns.places
-
-    def place(self, place: ir.AffineExpr) -> tuple[ir.AffineExpr, ir.AffineExpr]:
-        """Row and column of a place of a block."""
-        if self.rows.places == 1:
-            return ir.AffineExpr.get_constant(0), place
-        if self.columns.places == 1:
-            return place, ir.AffineExpr.get_constant(0)
-        return ir.AffineExpr.get_floor_div(place, self.columns.places), ir.AffineExpr.get_mod(place, self.columns.places)
+    def place(self, tile: ir.AffineExpr) -> tuple[ir.AffineExpr, ir.AffineExpr]:
+        """Row and column of a tile of a block."""
+        if self.block_rows == 1:
+            return ir.AffineExpr.get_constant(0), tile
+        if self.block_columns == 1:
+            return tile, ir.AffineExpr.get_constant(0)
+        return ir.AffineExpr.get_floor_div(tile, self.block_columns), ir.AffineExpr.get_mod(tile, self.block_columns)
 
 
-def parts_of(grid: Grid, height: int, width: int, matrices: Matrices) -> list[KernelGroup2d]:
-    """The kernels by the places that they are multiplied with, of `height` by `width` results.
-
-    Products that no result needs are left out: those of tiles that the last row or column of results does not fill. For 7x7
-    results, in four by four tiles, 225 of 256 products are computed for stride 1, and 324 of 400 for stride 2.
-    """
-    rows = _sides(grid.row_blocks, grid.block_rows, height, matrices)
-    columns = _sides(grid.column_blocks, grid.block_columns, width, matrices)
-    # Kernels of one part follow each other: groups of columns are alone for one of rows, so rows are not together then.
-    columns_differ = _differ(columns)
-    columns = columns if columns_differ else _together(columns)
-    rows = rows if columns_differ or _differ(rows) else _together(rows)
-    found: list[KernelGroup2d] = []
-    for row, column in sorted(product(rows, columns), key=lambda sides: tuple(side.uses for side in sides)):
-        found.append(KernelGroup2d(sum(part.count for part in found), row, column))
-    return found
+def kernel_at(matrices: Matrices, product: ir.AffineExpr) -> ir.AffineExpr:
+    """The kernel that a product of a tile multiplies, of the products and the kernels of two dimensions, row by row."""
+    count, kernels = matrices.products, len(matrices.kernel)
+    if count == kernels:
+        return product
+    row, column = ir.AffineExpr.get_floor_div(product, count), ir.AffineExpr.get_mod(product, count)
+    return _last_again(row, kernels, count) * kernels + _last_again(column, kernels, count)
 
 
-def _sides(blocks: int, tiles: int, results: int, matrices: Matrices) -> list[Side]:
-    """The groups of kernels with their places in a block, of `blocks` of so many tiles; the last tile may have fewer results."""
-    left = results - (tiles - 1) * matrices.outputs
-    is_cut = blocks == 1 and tiles > 1 and 0 < left < matrices.outputs
-    last = left if is_cut else matrices.outputs
-    return [Side(group.kernels, group.uses, (tiles - 1) * group.uses + group.needed[last]) for group in matrices.groups]
-
-
-def _differ(sides: Sequence[Side]) -> bool:
-    """Whether sides with the same uses have different places."""
-    return len({(side.uses, side.places) for side in sides}) > len({side.uses for side in sides})
-
-
-def _together(sides: Sequence[Side]) -> list[Side]:
-    """Those with the same uses as one."""
-    found: dict[int, Side] = {}
-    for side in sides:
-        known = found.get(side.uses)
-        found[side.uses] = replace(side, kernels=range(known.kernels.start, side.kernels.stop)) if known else side
-    return list(found.values())
-
-
-def products_of(grid: Grid, height: int, width: int, matrices: Matrices) -> int:
-    """Products that are computed in a block for each pair of channels."""
-    return sum(part.count * part.places for part in parts_of(grid, height, width, matrices))
+def _last_again(product: ir.AffineExpr, kernels: int, count: int) -> ir.AffineExpr:
+    """The kernel of one of `count` products of one dimension, less than twice as many: those beyond the last one take that."""
+    for beyond in range(kernels, count):
+        product = product - ir.AffineExpr.get_floor_div(product, beyond)
+    return product
 
 
 def grid_of(height: int, width: int, matrices: Matrices, weight: TensorType, facts: Machine) -> Grid:
@@ -141,10 +82,7 @@ def grid_of(height: int, width: int, matrices: Matrices, weight: TensorType, fac
         else []
     )
 
-    def cost(grid: Grid) -> float:
-        return cycles_of(grid, weight, products_of(grid, height, width, matrices), facts)
-
-    return min([*whole, *parts], key=cost, default=Grid(0, 0, 1, columns))
+    return min([*whole, *parts], key=lambda grid: cycles_of(grid, weight, matrices, facts), default=Grid(0, 0, 1, columns))
 
 
 @dataclass(frozen=True)
@@ -177,7 +115,7 @@ def open_blocks(
             whole, columns = (-(-side // matrices.outputs) for side in image)
             block = rows or whole
             grid = Grid(-(-whole // max(block, 1)), block, 1, columns)
-            total += cycles_of(grid, weight, matrices.products**2 * grid.tiles, facts) / max(math.prod(image), 1)
+            total += cycles_of(grid, weight, matrices, facts) / max(math.prod(image), 1)
         return total / len(images)
 
     passed = 2 * matrices.products**2 * channels * NUMPY_DTYPES[weight.dtype].itemsize / matrices.outputs**2
@@ -185,9 +123,9 @@ def open_blocks(
     return min((OpenBlocks(rows, cost(rows)) for rows in (*policy().winograd.open_rows, *whole)), key=lambda found: found.cycles)
 
 
-def cycles_of(grid: Grid, weight: TensorType, taken: int, facts: Machine) -> float:
-    """Cycles of one image in such blocks, each of which takes `taken` products for each pair of channels."""
+def cycles_of(grid: Grid, weight: TensorType, matrices: Matrices, facts: Machine) -> float:
+    """Cycles of one image in such blocks."""
     kernels, blocks, inner, lanes = (dim if isinstance(dim, int) else policy().cost.assumed_trips for dim in weight.shape)
     size = NUMPY_DTYPES[weight.dtype].itemsize
     convolution = WinogradConvolution(kernels, inner, blocks * lanes, size)
-    return cycles(convolution, WinogradBlocks(grid.blocks, grid.tiles, taken), facts)
+    return cycles(convolution, WinogradBlocks(grid.blocks, grid.tiles, matrices.products**2), facts)

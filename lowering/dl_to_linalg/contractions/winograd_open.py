@@ -38,16 +38,14 @@ class OpenTiles:
     def _inputs(self, x: ir.Value) -> ir.Value:
         """What kernels are multiplied with: [batch, block, kernel, row of the block, column, channel]."""
         b, step, size = self.b, self.matrices.step, self.matrices.inputs
-        shape = [b.dim(x, 0), self.blocks, len(self.matrices.places), self.rows, self.columns, b.dim(x, 3)]
+        shape = [b.dim(x, 0), self.blocks, self.matrices.products**2, self.rows, self.columns, b.dim(x, 3)]
         image, block, _, row, column, channel = (ir.AffineExpr.get_dim(loop) for loop in range(6))
         tile = block * self.rows + row if isinstance(self.rows, int) else row
         window = product(range(size), repeat=2)
         reads = [ir.AffineMap.get(6, 0, [image, tile * step + i, column * step + j, channel]) for i, j in window]
 
         def body(*scalars: ir.Value) -> ir.Value:
-            found = transformed(b, self.matrices.input, self.matrices.input, scalars[:-1], self.dtype)
-            values = dict(zip(product(range(self.matrices.products), repeat=2), found, strict=True))
-            return chosen(b, [2], [values[kernels] for kernels in self.matrices.places])
+            return chosen(b, [2], transformed(b, self.matrices.input, self.matrices.input, scalars[:-1], self.dtype))
 
         maps = [*reads, ir.AffineMap.get_identity(6)]
         return b.generic([x] * len(reads), b.empty(shape, self.dtype), maps, [PARALLEL] * 6, body)
@@ -66,7 +64,7 @@ class OpenTiles:
         batch, _, _, _, _, channels, lanes = b.shape(products)
         shape = [batch, self.blocks, self.rows, step, self.columns, step, channels, lanes]
         image, block, row, _, column, _, channel, lane = (ir.AffineExpr.get_dim(loop) for loop in range(8))
-        positions = [self.matrices.places.index(pair) for pair in product(range(self.matrices.products), repeat=2)]
+        positions = range(self.matrices.products**2)
         values = [products] * len(positions)
         reads = [ir.AffineMap.get(8, 0, [image, block, _number(position), row, column, channel, lane]) for position in positions]
         if bias is not None:

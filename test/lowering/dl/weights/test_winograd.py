@@ -156,7 +156,7 @@ def test_small_images_have_code_of_their_own(pads: list[int]) -> None:
         for batch, height, width in itertools.product((1, 2), (3, 5, 6, 9) if image[2] == "h" else (4,), range(3, 10)):
             inputs = _inputs({"x": [batch, 256, height, width]})
             want = _reference(model, inputs)
-            assert np.abs(found(inputs)[0] - want).max() < 2e-6 * np.abs(want).max()
+            assert np.abs(found(inputs)[0] - want).max() < 4e-6 * np.abs(want).max()  # taps: sums of 2304 products
 
 
 def test_epilogue_is_part_of_the_output_transform() -> None:

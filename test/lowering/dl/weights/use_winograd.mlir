@@ -53,16 +53,6 @@ func.func @plain(%x: tensor<1x9x9x4xf64>) -> tensor<1x7x7x32xf64> {
   return %0 : tensor<1x7x7x32xf64>
 }
 
-// With stride 2, 16 kernels make 25 products.
-// CHECK-LABEL: func.func @strided(
-// CHECK: "dl.constant"() {{.*}} -> tensor<16x9xf64>
-// CHECK: "dl.winograd_conv"(%{{.*}}, %{{.*}}) {{{.*}}stride = 2 : i64} : (tensor<1x56x56x64xf32>, tensor<16x8x64x16xf32>) -> tensor<1x28x28x128xf32>
-func.func @strided(%x: tensor<1x56x56x64xf32>) -> tensor<1x28x28x128xf32> {
-  %w = "dl.param"() {key = "w2", shape = array<i64: 8, 3, 3, 64, 16>, dtype = f32} : () -> tensor<8x3x3x64x16xf32>
-  %0 = "dl.conv"(%x, %w) {channels_last = true, pads = array<i64: 1, 1, 1, 1>, strides = array<i64: 2, 2>} : (tensor<1x56x56x64xf32>, tensor<8x3x3x64x16xf32>) -> tensor<1x28x28x128xf32>
-  return %0 : tensor<1x28x28x128xf32>
-}
-
 // Sizes of images that are not known: tiles are weighed for usual ones.
 // CHECK-LABEL: func.func @open(
 // CHECK: "dl.winograd_conv"(%{{.*}}, %{{.*}}) {{.*}} : (tensor<?x?x?x64xf32>, tensor<16x4x64x16xf32>) -> tensor<?x?x?x64xf32>

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 import pytest
+from affine_interpreter import evaluate
 
+from dlc._mlir import ir
 from dlc.analysis.dim_bounds import DimBounds
 from dlc.dialects.dl.types import TensorType
 from dlc.dialects.dl.winograd_matrices import BY_STRIDE, MATRICES, STRIDED, Matrices
@@ -12,9 +16,8 @@ from dlc.lowering.dl_to_linalg.contractions.winograd_blocks import (
     Grid,
     cycles_of,
     grid_of,
+    kernel_at,
     open_blocks,
-    parts_of,
-    products_of,
 )
 from dlc.lowering.policy import policy
 from dlc.targets.machine import target_facts
@@ -55,44 +58,30 @@ def test_kernels_of_a_quarter_of_the_third_cache_are_read_once() -> None:
 def test_one_multiply_add_a_cycle_takes_longer() -> None:
     weight, facts = TensorType((16, 4, 64, 16), "f32"), target_facts("sapphirerapids")
     grid = Grid(14, 2, 1, 28)
-    two, one = (cycles_of(grid, weight, 16 * grid.tiles, facts.override(fma_ports=ports)) for ports in (2, 1))
+    two, one = (cycles_of(grid, weight, MATRICES[2], facts.override(fma_ports=ports)) for ports in (2, 1))
     assert 1.5 * two < one < 2 * two
 
 
-@pytest.mark.parametrize(("matrices", "products"), [(MATRICES[2], 225), (STRIDED[2], 324)])
-def test_products_that_no_result_needs_are_left_out(matrices: Matrices, products: int) -> None:
-    """7x7 results in four by four tiles of 16 or 25 products."""
-    assert products_of(Grid(1, 4, 1, 4), 7, 7, matrices) == products
-    assert products_of(Grid(1, 4, 1, 4), 8, 8, matrices) == 16 * matrices.products**2
-    assert products_of(Grid(2, 2, 1, 4), 7, 8, matrices) == 8 * matrices.products**2
-
-
-@pytest.mark.parametrize("sizes", [(7, 7), (7, 8), (8, 7), (8, 8), (1, 7), (2, 3)])
 @pytest.mark.parametrize("matrices", [*MATRICES.values(), *STRIDED.values()])
-def test_parts_have_each_kernel_once(matrices: Matrices, sizes: tuple[int, int]) -> None:
-    grid = Grid(1, -(-sizes[0] // matrices.outputs), 1, -(-sizes[1] // matrices.outputs))
-    found: list[tuple[int, int]] = []
-    for part in parts_of(grid, *sizes, matrices):
-        kernels = matrices.places[part.first : part.first + part.count]
-        assert part.first == len(found) and part.places > 0
-        assert set(kernels) == {(row, column) for row in part.rows.kernels for column in part.columns.kernels}
-        found += kernels
-    assert found == list(matrices.places)
+def test_products_multiply_their_kernels(matrices: Matrices) -> None:
+    with ir.Context():
+        kernel = ir.AffineMap.get(1, 0, [kernel_at(matrices, ir.AffineExpr.get_dim(0))])
+        found = [evaluate(kernel, [place])[0] for place in range(matrices.products**2)]
+    pairs = product(matrices.kernel_of, repeat=2)
+    assert found == [row * len(matrices.kernel) + column for row, column in pairs]
 
 
 @pytest.mark.parametrize(("stride", "outputs"), [(stride, outputs) for stride in BY_STRIDE for outputs in BY_STRIDE[stride]])
 def test_matrices_convolve(stride: int, outputs: int) -> None:
-    """A row of results; uses of one kernel take the same sums of inputs further on."""
+    """A row of results, and images: kernels of two dimensions are row by row."""
     matrices, generator = BY_STRIDE[stride][outputs], np.random.default_rng(0)
     inputs, taps = generator.integers(-9, 9, matrices.inputs), generator.integers(-9, 9, 3)
     kernels = (matrices.kernel @ taps)[list(matrices.kernel_of)]
     wanted = [taps @ inputs[place * stride : place * stride + 3] for place in range(outputs)]
     np.testing.assert_allclose(matrices.output @ (kernels * (matrices.input @ inputs)), wanted, atol=1e-9)
-    for kernel in range(len(matrices.kernel)):
-        first, *others = uses = matrices.uses_of(kernel)
-        for place, other in enumerate(others, 1):
-            moved = np.roll(matrices.input[first], place * matrices.step // len(uses))
-            np.testing.assert_array_equal(matrices.input[other], moved)
+    image = generator.integers(-9, 9, (3, 3))
+    both = matrices.kernel @ image @ matrices.kernel.T
+    np.testing.assert_allclose(matrices.kernels @ image.reshape(9), both.reshape(-1), atol=1e-9)
 
 
 def test_images_of_unknown_sides_have_usual_ones_for_their_channels() -> None:
