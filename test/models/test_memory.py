@@ -97,9 +97,10 @@ live, before = library.memory_live(), resident()
 for _ in range(3):
     compiled(inputs)
     print(resident() - before)
+print(library.memory_idle() + library.memory_live() - live)
 print(library.memory_peak() - live)
 """
-"""Tells by how many bytes three calls let the memory of a process grow, and how many the runtime counts."""
+"""Tells by how many bytes three calls let the memory of a process grow, how many the runtime holds then, and used at most."""
 
 _NO_FREE_MEMORY = {"MALLOC_MMAP_THRESHOLD_": "65536", "MALLOC_TRIM_THRESHOLD_": "65536"}
 """The system's allocator gives back what is freed, so that calls find nothing in it that compiling has left there."""
@@ -111,10 +112,11 @@ def test_resident_memory_grows_by_what_the_runtime_counts() -> None:
     command, environment = [sys.executable, "-c", _GROWTH], os.environ | _NO_FREE_MEMORY
     root = Path(dlc.__file__).parents[1]
     done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=root, env=environment, timeout=600)
-    *growths, counted = map(int, done.stdout.split())
+    *growths, held, used = map(int, done.stdout.split())
     assert len(growths) == 3
     assert plan.peak() <= min(growths)
-    assert max(growths) <= 1.05 * counted
+    assert max(growths) <= 1.05 * held
+    assert held <= 1.25 * used  # rests between blocks: kRests of large_blocks.cpp
 
 
 def _other_buffers(model: Model) -> int:
