@@ -168,6 +168,14 @@ def test_epilogue_is_part_of_the_output_transform() -> None:
     assert nests[-1].count("arith.maximumf") + nests[-1].count("arith.select") == 4
 
 
+@pytest.mark.parametrize(("stride", "side"), [(1, 7), (2, 14), (2, 13)])
+def test_products_are_one_nest(stride: int, side: int) -> None:
+    """Whether tiles use some kernels twice, or reach beyond the image."""
+    source = _on_tiles(_model([1, 32, side, side], 32, [1, 1, 1, 1], stride=stride), 2, stride)
+    of_tiles = ", ".join(['"parallel"'] * 7 + ['"reduction"'])
+    assert str(dlc.lower(source, to="linalg")).count(of_tiles) == 1
+
+
 def test_compile_takes_the_size_of_tiles() -> None:
     model = _model([1, 64, 56, 56], 64, [1, 1, 1, 1])
     tiles = [dlc.explain(model, winograd=most).convolutions[0] for most in (None, 0, 2, 4)]
