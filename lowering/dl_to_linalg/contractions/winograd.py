@@ -119,7 +119,7 @@ class _Tiles:
         b, grid, step, size = self.b, self.grid, self.matrices.step, self.matrices.inputs
         shape = [*self._outer(x), self.matrices.products**2, grid.tiles, b.dim(x, 3)]
         image, rows, columns, _, tile, channel = (ir.AffineExpr.get_dim(loop) for loop in range(6))
-        row, column = grid.place(tile)
+        row, column = grid.row_and_column(tile)
         top, left = (rows * grid.block_rows + row) * step, (columns * grid.block_columns + column) * step
         reads = [ir.AffineMap.get(6, 0, [image, top + i, left + j, channel]) for i, j in product(range(size), repeat=2)]
 

@@ -44,8 +44,8 @@ class Grid:
         """Tiles of one block."""
         return self.block_rows * self.block_columns
 
-    def place(self, tile: ir.AffineExpr) -> tuple[ir.AffineExpr, ir.AffineExpr]:
-        """Row and column of a tile of a block."""
+    def row_and_column(self, tile: ir.AffineExpr) -> tuple[ir.AffineExpr, ir.AffineExpr]:
+        """Where a tile of a block, which are counted row by row, is in it."""
         if self.block_rows == 1:
             return ir.AffineExpr.get_constant(0), tile
         if self.block_columns == 1:
@@ -59,14 +59,18 @@ def kernel_at(matrices: Matrices, product: ir.AffineExpr) -> ir.AffineExpr:
     if count == kernels:
         return product
     row, column = ir.AffineExpr.get_floor_div(product, count), ir.AffineExpr.get_mod(product, count)
-    return _last_again(row, kernels, count) * kernels + _last_again(column, kernels, count)
+    return _clamped(row, kernels, count) * kernels + _clamped(column, kernels, count)
 
 
-def _last_again(product: ir.AffineExpr, kernels: int, count: int) -> ir.AffineExpr:
-    """The kernel of one of `count` products of one dimension, less than twice as many: those beyond the last one take that."""
+def _clamped(product: ir.AffineExpr, kernels: int, count: int) -> ir.AffineExpr:
+    """The lesser of `product`, which is below `count`, and `kernels` - 1; `count` is at most twice `kernels`.
+
+    Affine expressions have no minimum, but floor divisions: each takes one away from a product that reaches its divisor.
+    """
+    found = product
     for beyond in range(kernels, count):
-        product = product - ir.AffineExpr.get_floor_div(product, beyond)
-    return product
+        found = found - ir.AffineExpr.get_floor_div(product, beyond)
+    return found
 
 
 def grid_of(height: int, width: int, matrices: Matrices, weight: TensorType, facts: Machine) -> Grid:

@@ -62,7 +62,11 @@ def test_one_multiply_add_a_cycle_takes_longer() -> None:
     assert 1.5 * two < one < 2 * two
 
 
-@pytest.mark.parametrize("matrices", [*MATRICES.values(), *STRIDED.values()])
+_SHARING = Matrices(np.zeros((6, 6)), np.zeros((3, 3)), np.zeros((2, 6)))
+"""Of six products in a dimension the last four multiply the last kernel."""
+
+
+@pytest.mark.parametrize("matrices", [*MATRICES.values(), *STRIDED.values(), _SHARING])
 def test_products_multiply_their_kernels(matrices: Matrices) -> None:
     with ir.Context():
         kernel = ir.AffineMap.get(1, 0, [kernel_at(matrices, ir.AffineExpr.get_dim(0))])
