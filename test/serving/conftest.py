@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
+    from schedulers import Bench
     from served import Running
 
 _MISSING = [name for name in ("httptools", "grpc", "prometheus_client", "tritonclient") if importlib.util.find_spec(name) is None]
@@ -48,3 +49,13 @@ def server(small_file: Path, types_file: Path) -> Iterator[Running]:
 
     with running([small_file, types_file], max_request_bytes=1 << 20) as found:
         yield found
+
+
+@pytest.fixture
+def bench() -> Iterator[Bench]:
+    """A scheduler of batches of four and a queue of six."""
+    from schedulers import Bench
+
+    made = Bench(max_batch=4, max_delay=0.0, max_queue=6)
+    yield made
+    made.close()
